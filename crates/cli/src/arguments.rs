@@ -12,11 +12,11 @@ const EXIT_CODES: &str = "Exit codes: 0 good, 1 something is wrong with the serv
 #[derive(Debug, Parser)]
 #[command(name = "mcprove", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Arguments {
+    #[command(flatten)]
+    pub(crate) everywhere: GlobalArguments,
     /// The subcommand.
     #[command(subcommand)]
     pub(crate) command: Command,
-    #[command(flatten)]
-    pub(crate) everywhere: GlobalArguments,
 }
 
 /// The program without its commands.

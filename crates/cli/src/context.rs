@@ -130,7 +130,7 @@ impl Context {
         self.write_stderr_raw(&guarded(text));
     }
 
-    /// Tells the person at the terminal something that no result contains, with everything escaped that a terminal would obey.
+    /// Prints a notice that no result contains, with everything escaped that a terminal would obey.
     pub(crate) fn print_notice(text: &str) {
         let _ = anstream::stderr().write_all(guarded(text).as_bytes());
     }

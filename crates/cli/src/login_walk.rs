@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::logins::LoginStore;
 
-/// What was found about the login at a server.
+/// Findings about the login at a server.
 pub(crate) struct LoginWalk {
     url: String,
     faults: Vec<LoginFault>,
@@ -21,7 +21,7 @@ pub(crate) struct LoginWalk {
     status: Option<u16>,
 }
 
-/// How a step went.
+/// Outcome of a step.
 enum StepOutcome {
     Good,
     Warned,

@@ -40,7 +40,7 @@ pub(crate) struct Outputs {
     /// Print GitHub annotations at the end.
     #[arg(long)]
     pub(crate) github: bool,
-    /// What standard output is for: people, or a coding agent, which gets the failures in about 2,000 tokens.
+    /// Reader of standard output: people, or a coding agent, which gets the failures in about 2,000 tokens.
     #[arg(long, value_name = "NAME", default_value = "terminal", conflicts_with = "json")]
     pub(crate) reporter: Reporter,
     /// True if Markdown is added to the summary of the step without having been asked for.

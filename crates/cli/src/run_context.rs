@@ -79,7 +79,7 @@ fn commit_of(git: &Path, reference: &str) -> Option<String> {
     named.and_then(|(id, _)| commit_in(id))
 }
 
-/// The id of a commit. A file of somebody else's repository may be a link to anything, which is not to be shown.
+/// The id of a commit. A file of a foreign repository may be a link to anything, which is not to be shown.
 fn commit_in(text: &str) -> Option<String> {
     let id = text.trim();
     (id.len() <= LONGEST_ID && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())

@@ -115,12 +115,12 @@ fn the_configuration_is_written_in_the_format_of_the_client() {
         ("cursor", ".cursor/mcp.json"),
     ] {
         let client = [MCPROVE, "call", "search", "--timeout", "1s", "--client-config", "{config}"];
-        let line = [&["host", "scenario.yaml", "--config", format, "--"][..], &client].concat();
+        let line = [&["host", "scenario.yaml", "--config-format", format, "--"][..], &client].concat();
         let (told, code) = mcprove(folder.path(), &line);
         assert_eq!(code, Some(0), "{format}: {told}");
         let (told, _) = mcprove(
             folder.path(),
-            &["host", "scenario.yaml", "--config", format, "--", "ls", &format!("{{folder}}/{path}")],
+            &["host", "scenario.yaml", "--config-format", format, "--", "ls", &format!("{{folder}}/{path}")],
         );
         assert!(told.contains("host-no-connection"), "{told}");
     }
@@ -167,7 +167,7 @@ fn agents_are_compared_by_their_logs() {
     let suite = |tool: &str| {
         format!(
             "servers:\n  files: {{mock: m.yml}}\nagents:\n  - name: finds it\n    model: script\n    servers: [files]\n    prompt: \
-             Find it.\n    trajectory: {{contains_tools: [search]}}\n    script:\n      - call: {{server: files, tool: {tool}, args: {{}}}}\n      - say: Done.\n"
+             Find it.\n    trajectory: {{calls: [{{name: search}}]}}\n    script:\n      - call: {{server: files, tool: {tool}, args: {{}}}}\n      - say: Done.\n"
         )
     };
     fs::write(folder.path().join("m.yml"), "tools: [{ name: search }, { name: read }]").expect("written");

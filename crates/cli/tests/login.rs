@@ -208,6 +208,7 @@ fn tokens_are_renewed_and_refresh_tokens_replaced() {
     let mut stored = person.stored();
     stored["logins"][0] = first;
     stored["logins"][0]["renew_at"] = 1.into();
+    stored["logins"][0]["access_token"] = "expired".into();
     fs::write(person.path().join("config/logins.json"), stored.to_string()).expect("written");
     let refused = person.run(&["list", "--url", &server.url]);
     assert_eq!(refused.code(), Some(2), "{}", refused.text());
@@ -324,7 +325,7 @@ fn both_kinds_of_files_log_in_and_mistakes_are_named() {
         ("flow: jwt_bearer, client_id: mine", "this `flow` needs `assertion_env`"),
         ("flow: cross_app, client_id: mine", "this `flow` needs `identity_provider`"),
         ("flow: authorization_code, client_secret_env: NOT_SET", "`NOT_SET` is not set"),
-        ("flow: authorization_code, scops: [a]", "did you mean `scopes`"),
+        ("flow: authorization_code, scops: [a]", "did you mean `scope`"),
         ("flow: authorization_code, redirect_port: 70000", "`redirect_port`"),
         ("flow: authorization_code, browser: maybe", "`browser`"),
     ] {

@@ -328,7 +328,7 @@ impl Desk {
         }
         let desk = Self { folder: tempfile::tempdir().expect("a folder") };
         let program = desk.path("program/dist/mcprove");
-        for folder in ["program/release", "releases/latest/download", "project", "temp"] {
+        for folder in ["program/dist", "releases/latest/download", "project", "temp"] {
             fs::create_dir_all(desk.path(folder)).expect("a folder");
         }
         fs::write(&program, format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_mcprove"))).expect("written");
@@ -360,7 +360,7 @@ impl Desk {
     fn with_program(&self, script: &str) -> Command {
         let mut command = self.shell(script);
         let path = std::env::var("PATH").unwrap_or_default();
-        let (program, fake) = (self.path("program/release"), self.path("fake"));
+        let (program, fake) = (self.path("program/dist"), self.path("fake"));
         command.env("PATH", format!("{}:{}:{path}", fake.display(), program.display()));
         command
     }

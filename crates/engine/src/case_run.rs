@@ -1,4 +1,5 @@
-//! One case from its fixture to its verdict, and the lane of cases that share a server.
+//! One case from its fixture to its verdict, and the lane of cases that share a server. Long because a case is one sequence of
+//! steps that share its state.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;

@@ -20,7 +20,7 @@ pub(crate) struct LaneState {
     pub(crate) pipeline: Pipeline,
     /// The folders that scans work on.
     pub(crate) fixture_guard: Option<FixtureGuard>,
-    /// What is odd about the end of a server that was to be shared and went away between two cases.
+    /// Findings about the end of a server that was to be shared and went away between two cases.
     pub(crate) between_cases: Vec<Finding>,
 }
 

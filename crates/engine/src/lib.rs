@@ -73,7 +73,7 @@ pub use fixture_guard::NOWHERE;
 pub use fuzz::{CallCounts, Failure, Keeping, KeptTest, Reproduction, kept_test};
 pub use host::{
     CLIENT_MUTATIONS, ClientConfig, ClientMutation, ClientServer, HOST_PIPE, HostOptions, HostPlayed, HostScanOptions,
-    Place, Player, ScenarioFault, client_config, plan_host, play, run_host_pipe,
+    Place, Player, ScenarioFault, client_config, plan_host, play,
 };
 pub use interception::{
     Answer, CallNews, Interception, InterceptionEnd, InterceptionOptions, ObservedCall, ObservedClient, ObservedRequest,

@@ -353,7 +353,7 @@ fn not_opened(message: String, help: &str) -> Box<OpenFailure> {
     })
 }
 
-/// A server that nobody logged in to.
+/// A server without a login.
 fn not_logged_in(obstacle: &LoginObstacle) -> Box<OpenFailure> {
     let failure = not_opened(obstacle.message(), &obstacle.help);
     Box::new(OpenFailure { stage: Stage::Handshake, status: Some(401), ..*failure })

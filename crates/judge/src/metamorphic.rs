@@ -187,20 +187,25 @@ pub fn violation(relation: &Relation, base: &Value, related: &Value) -> Option<S
 
 /// The items of a result: the only list of its structured content, the list that its text is, or its content.
 fn items(result: &Value) -> Vec<Value> {
-    let structured = result.get("structuredContent").and_then(|value| match value {
+    let structured = result.get("structuredContent").and_then(list_of);
+    let content = || result.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = || {
+        let [one] = &content()[..] else { return None };
+        list_of(&serde_json::from_str::<Value>(one.get("text")?.as_str()?).ok()?)
+    };
+    structured.or_else(text).unwrap_or_else(content)
+}
+
+/// The list that a value is, or that is the only one among its properties.
+fn list_of(value: &Value) -> Option<Vec<Value>> {
+    match value {
         Value::Array(items) => Some(items.clone()),
         Value::Object(map) => {
             let mut lists = map.values().filter_map(Value::as_array);
             lists.next().filter(|_| lists.next().is_none()).cloned()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
-    });
-    let content = || result.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
-    let text = || {
-        let [one] = &content()[..] else { return None };
-        serde_json::from_str::<Value>(one.get("text")?.as_str()?).ok()?.as_array().cloned()
-    };
-    structured.or_else(text).unwrap_or_else(content)
+    }
 }
 
 fn with(map: &Map<String, Value>, key: &str, value: Value) -> Map<String, Value> {

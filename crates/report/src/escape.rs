@@ -41,7 +41,7 @@ pub fn printed(text: &str) -> Cow<'_, str> {
     guarded(text, color_length)
 }
 
-/// As [`printed`], where nothing of ours is coloured: every control sequence is somebody else's.
+/// As [`printed`], where nothing of ours is coloured: every control sequence is foreign.
 pub fn printed_plain(text: &str) -> Cow<'_, str> {
     guarded(text, |_| None)
 }

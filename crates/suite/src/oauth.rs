@@ -35,7 +35,7 @@ const KEYS: &[&str] = &[
 
 const PROVIDER_KEYS: &[&str] = &["client_id", "id_token_env", "token_endpoint"];
 
-/// What a file asks for.
+/// Login requested by a file.
 #[derive(Debug)]
 pub(crate) enum Login {
     /// A token that a variable holds.
@@ -160,7 +160,7 @@ pub(crate) fn schema() -> Value {
         "A login as hosts make it: the authorization server is found from the URL.",
         json!({
             "assertion_env": text("The variable of the environment that holds the assertion (`jwt_bearer`)."),
-            "browser": {"type": "boolean", "description": "Open the browser in a run, also where nobody is at the terminal; `false` when left out."},
+            "browser": {"type": "boolean", "description": "Open the browser in a run, also where no user is at the terminal; `false` when left out."},
             "client_id": text("The id of a client that is registered; otherwise one registers itself."),
             "client_metadata_url": text("The https URL of a document that describes the client."),
             "client_secret_env": text("The variable of the environment that holds the client's secret."),

@@ -31,7 +31,7 @@ pub struct Scenario {
     pub config: ConfigFormat,
     /// The servers, in order.
     pub servers: Vec<ScenarioServer>,
-    /// What is expected of the client.
+    /// Expectations of the client.
     pub expect: HostExpectation,
     /// A scripted client.
     pub scripted: Scripted,
@@ -115,7 +115,7 @@ pub struct Scripted {
     pub declares: Vec<String>,
     /// The calls it makes.
     pub calls: Vec<ScriptedCall>,
-    /// What the bad client does differently.
+    /// Deviations of the bad client.
     pub bad: Vec<String>,
     /// Ids of findings that the bad client must have.
     pub finds: Vec<String>,
@@ -469,7 +469,7 @@ mod tests {
             "`cursor`",
             "`hang`",
             "`waits-forever`",
-            "`retries`",
+            "known keys of `expect`",
             "offers nothing",
             "write `5s`",
             "no `tool`",

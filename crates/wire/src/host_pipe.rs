@@ -10,7 +10,7 @@ use crate::Listener;
 /// The longest key.
 const LONGEST: u64 = 256;
 
-/// Connects a pair of pipes with the observer at an address, who is told the key first.
+/// Connects a pair of pipes with the observer at an address; the key is sent first.
 pub async fn connect_pipe(
     address: &str,
     key: &str,

@@ -23,7 +23,7 @@ use crate::stdout::print;
                   mcprove agents compare before.ndjson after.ndjson --k 3 --json"
 )]
 pub(crate) struct Args {
-    /// What to do with the logs.
+    /// The operation on the logs.
     #[arg(value_name = "compare", value_parser = ["compare"], hide_possible_values = true)]
     action: String,
     /// The event log of the runs to compare with.
@@ -122,7 +122,7 @@ fn as_text(comparison: &Comparison, alpha: f64) -> String {
 /// The most wrong choices that are listed of a side.
 const CONFUSIONS: usize = 5;
 
-/// What the runs prove, and what they do not.
+/// The conclusion from the runs, and its limits.
 fn conclusion(comparison: &Comparison, alpha: f64) -> String {
     let Comparison { p, sides: [one, two], .. } = comparison;
     let points = comparison.difference() * 100.0;

@@ -176,6 +176,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     let execution = Execution::plain(TIMEOUT).logged(args.events.clone());
     let mut outcome = execution.run(&plan, mode, context)?;
+    if outcome.dropped || outcome.report.exit_status() == ExitStatus::Interrupted {
+        context.write_stderr("interrupted: the load was not made to its end\n");
+    }
     if let Some(earlier) = &earlier {
         load_baseline::compare(earlier, &mut outcome, (!args.json).then_some(&context.style()))?;
     }

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use mcprove_engine::{
-    HOST_PIPE, HostOptions, HostPlayed, HostScanOptions, Player, ScanResult, plan_host, run_host_pipe,
-};
+use mcprove_engine::{HOST_PIPE, HostOptions, HostPlayed, HostScanOptions, Player, ScanResult, plan_host};
 use mcprove_model::{ExitStatus, Override, Report, ServerSpec, SourceFile, Target, Verdict};
 use mcprove_report::Shows;
 use mcprove_suite::load::bounded_read;
 use mcprove_suite::scenario_file::{self, ConfigFormat, Scenario};
+use mcprove_wire::connect_pipe;
 
 use crate::context::Context;
 use crate::execution::{RunMode, redactor_of};
@@ -197,7 +196,7 @@ pub(crate) fn host_pipe(mut words: impl Iterator<Item = String>) -> ExitCode {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return ExitCode::from(ExitStatus::NotDone.code());
     };
-    let is_there = runtime.block_on(run_host_pipe(&address, &key));
+    let is_there = runtime.block_on(connect_pipe(&address, &key, tokio::io::stdin(), tokio::io::stdout())).is_ok();
     // A pending read of standard input would keep the runtime from ending.
     runtime.shutdown_background();
     if is_there { ExitCode::SUCCESS } else { ExitCode::from(ExitStatus::NotDone.code()) }

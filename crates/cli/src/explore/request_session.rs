@@ -17,7 +17,7 @@ pub(crate) struct Request {
     pub(crate) method: &'static str,
     /// Its params; those of a tool call get a progress token.
     pub(crate) params: Value,
-    /// What is odd about the params; the request is still made.
+    /// Warnings about the params; the request is still made.
     pub(crate) warnings: Vec<String>,
 }
 

@@ -107,7 +107,7 @@ impl LoginStore {
         }
     }
 
-    /// Waits for those who change the file, which nobody does for long.
+    /// Waits for those who change the file, which takes no process long.
     fn changing(&self) -> Option<File> {
         let file = self.lock_file("logins.lock")?;
         file.lock().ok()?;

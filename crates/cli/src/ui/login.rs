@@ -93,7 +93,7 @@ impl PageLogins {
                 let _ = host.save(&record);
             }));
         });
-        // Without a URL, the login ended before anybody was to be asked.
+        // Without a URL, the login ended before the user was asked.
         let Ok(url) = waiting.await else { return outcome(ended.await) };
         let number = self.last.get() + 1;
         self.last.set(number);

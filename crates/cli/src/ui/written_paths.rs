@@ -9,6 +9,7 @@ use crate::Arguments;
 /// The options of the page's commands that name a file or folder to write.
 const WRITTEN: &[&str] = &[
     "badge",
+    "corpus",
     "events",
     "export-k6",
     "html",
@@ -75,6 +76,7 @@ mod tests {
         "env-file",
         "fixture",
         "last-failed",
+        "recording",
         "seed-args",
         "suite",
     ];

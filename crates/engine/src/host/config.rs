@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use mcprove_suite::scenario_file::ConfigFormat;
 use serde_json::{Map, Value, json};
 
-/// A server, as a client is told of it.
+/// A server in the configuration of a client.
 #[derive(Clone, Debug)]
 pub struct ClientServer {
     /// Its name.
@@ -16,7 +16,7 @@ pub struct ClientServer {
     pub token: Option<String>,
 }
 
-/// How a client reaches a server.
+/// Way from a client to a server.
 #[derive(Clone, Debug)]
 pub enum Place {
     /// It starts a command.

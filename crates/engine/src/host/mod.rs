@@ -1,6 +1,6 @@
 //! Hosts under bad servers: a scenario is played to a client, and the wire decides.
 //!
-//! `servers.rs` serves the scenario and observes every frame, `config.rs` tells the client where, `play.rs` starts the
+//! `servers.rs` serves the scenario and observes every frame, `config.rs` writes its configuration, `play.rs` starts the
 //! client and collects the evidence, `scan.rs` is the case on the one run path, and `scripted/` is a client of
 //! mcprove's own that plays scenarios in virtual time, well, badly, or against one rule.
 
@@ -12,7 +12,7 @@ mod scripted;
 mod servers;
 
 pub use config::{ClientConfig, ClientServer, Place, client_config};
-pub use pipe::{HOST_PIPE, run_host_pipe};
+pub use pipe::HOST_PIPE;
 pub use play::{HostOptions, Player, ScenarioFault, play};
 pub use scan::{HostPlayed, HostScanOptions, plan_host};
 pub use scripted::{CLIENT_MUTATIONS, ClientMutation};

@@ -99,7 +99,7 @@ async fn play_program(
     if end == ClientEnd::StillRunning {
         // What a client that was ended sends or closes is not its own doing.
         let time_us = u64::try_from(scenario.timeout.as_micros()).unwrap_or(u64::MAX);
-        frames.retain(|frame| frame.at_us <= started_us.saturating_add(time_us));
+        frames.retain(|frame| frame.at_us < started_us.saturating_add(time_us));
     }
     let evidence = HostEvidence { servers: described, strikes, frames, end };
     let mut output = watched.stderr;
@@ -110,7 +110,7 @@ async fn play_program(
     Ok((evidence, output))
 }
 
-/// The program with the placeholders of its arguments filled, and the variables that tell it the same.
+/// The program with the placeholders of its arguments filled, and variables with the same values.
 fn filled(program: &Program, config: &Path, folder: &Path, places: &[ClientServer]) -> Program {
     let first = places.first();
     let url = |server: &ClientServer| match &server.place {
@@ -170,9 +170,13 @@ fn play_scripted(scenario: &Scenario, player: &Player) -> Result<HostEvidence, S
             }
             Err(_) => ClientEnd::StillRunning,
         };
+        let ended_us = servers.now_us();
         tokio::time::sleep(REST).await;
-        let evidence =
-            HostEvidence { servers: servers.described(), strikes: servers.strikes(), frames: servers.end(), end };
-        Ok(evidence)
+        let (described, strikes, mut frames) = (servers.described(), servers.strikes(), servers.end());
+        if end == ClientEnd::StillRunning {
+            // A client that was ended did not close its connections itself.
+            frames.retain(|frame| frame.at_us < ended_us);
+        }
+        Ok(HostEvidence { servers: described, strikes, frames, end })
     })
 }

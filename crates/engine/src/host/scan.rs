@@ -14,7 +14,7 @@ use super::play::{HostOptions, Player, ScenarioFault, play};
 use crate::fuzz::connection::ConnectionLog;
 use crate::scan::{Connections, Scan, ScanCase, ScanEnd, ScanFuture, ScanResult, ScanSubject};
 
-/// How scenarios are played.
+/// Options for playing scenarios.
 #[derive(Clone, Debug)]
 pub struct HostScanOptions {
     /// The client; the program is that of the case's server if absent.

@@ -35,7 +35,7 @@ pub struct SequenceScan {
     pub replays_only: bool,
 }
 
-/// What the cases share.
+/// State that the cases share.
 pub(crate) struct SequencePlan {
     pub(crate) model: SequenceModel,
     pub(crate) tools: Vec<Value>,

@@ -10,13 +10,13 @@ const SHOWN: usize = 200;
 /// A failure of a sequence of calls.
 #[derive(Clone, Debug)]
 pub struct SequenceFailure {
-    /// What is wrong.
+    /// The broken invariant.
     pub breach: Breach,
     /// The smallest sequence that shows it, with the reply to each step.
     pub steps: Vec<(Step, Reply)>,
     /// The name of the tool of each step.
     pub names: Vec<String>,
-    /// How it was reproduced.
+    /// The way in which it was reproduced.
     pub reproduced: Reproduced,
     /// Number of times that it was seen.
     pub times: usize,

@@ -1,4 +1,4 @@
-//! What a server does not give back: open files, processes, threads, temporary files and memory that grow with every call
+//! Resources that a server does not release: open files, processes, threads, temporary files and memory that grow with every call
 //! of the same kind.
 
 use std::path::{Path, PathBuf};
@@ -172,7 +172,7 @@ async fn once(life: &mut ServerLife<'_>, steps: &[Step]) -> Option<Vec<Reply>> {
 /// A number of things that a server holds.
 type Count = fn(&Sample) -> u64;
 
-/// What grew with every call, if anything did.
+/// The resource that grew with every call, if there is one.
 fn counted(samples: &[(usize, Sample)]) -> Option<String> {
     let (first, last) = (samples.first()?, samples.last()?);
     let calls = (last.0 - first.0) as u64;

@@ -33,7 +33,7 @@ pub(crate) struct Interleaved {
     pub(crate) unsteady: usize,
 }
 
-/// How two clients reach the server.
+/// Connections of two clients to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clients {
     /// Two calls that are open at once on one session.

@@ -39,7 +39,7 @@ pub(crate) struct ServerLife<'w> {
     own: Option<Arc<FixtureGuard>>,
     pub(crate) session: Option<Session>,
     calls: usize,
-    /// What was said in sessions that are over.
+    /// Frames of sessions that are over.
     pub(crate) said: Vec<Closing>,
 }
 

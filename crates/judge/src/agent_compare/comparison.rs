@@ -1,4 +1,4 @@
-//! What two sets of runs of the same cases differ in.
+//! Differences between two sets of runs of the same cases.
 
 use std::collections::BTreeMap;
 

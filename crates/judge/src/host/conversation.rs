@@ -120,7 +120,7 @@ impl<'e> Conversation<'e> {
         })
     }
 
-    /// The position of a frame: what comes first has the smaller one.
+    /// The position of a frame; earlier frames have smaller ones.
     pub fn position(&self, frame: &HostFrame) -> usize {
         self.frames.iter().position(|other| std::ptr::eq(*other, frame)).unwrap_or(usize::MAX)
     }

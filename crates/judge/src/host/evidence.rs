@@ -1,4 +1,4 @@
-//! What was observed of a client: frames of all servers in one order, the faults it met, and its end.
+//! Observations of a client: frames of all servers in one order, the faults it met, and its end.
 
 use bytes::Bytes;
 use mcprove_model::{Direction, FaultKind, WirePart};

@@ -46,7 +46,7 @@ pub struct ClientRuling<'e> {
     pub ended_us: Option<u64>,
     /// Number of things that were checked.
     pub checked: usize,
-    /// What breaks the rule, with the message.
+    /// Frames that break the rule, with the message.
     pub violations: Vec<(String, Option<String>)>,
 }
 

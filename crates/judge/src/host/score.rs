@@ -7,7 +7,7 @@ use crate::conformance::Channel;
 use super::evidence::{ClientEnd, HostEvidence, HostFrame, HostStrike};
 use super::{leaks, lists, storms};
 
-/// What a scenario expects of a client.
+/// Expectations of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostExpectation {
     /// The time in which it must give up a call that is not answered.
@@ -234,11 +234,14 @@ fn recovered(
 fn not_cancelled(evidence: &HostEvidence, strike: &HostStrike, reaction: &Reaction) -> Option<Finding> {
     let (_, how) = reaction.detected?;
     let call = request_of(evidence, strike)?;
+    // Over HTTP, closing the connection of a call gives it up; on pipes, only if that is what the client did first.
+    let channel = evidence.servers[strike.server].channel;
+    let closing_cancels = channel != Channel::Stdio || how == "it closed the connection";
     let is_cancelled = evidence.frames.iter().any(|frame| {
         frame.server == strike.server
             && frame.at_us >= call.at_us
             && frame.direction == Direction::Sent
-            && (frame.part == WirePart::Closed
+            && (frame.part == WirePart::Closed && closing_cancels
                 || frame.method() == Some("notifications/cancelled") && Some(&frame.params()["requestId"]) == call.id())
     });
     let is_answered = evidence.frames.iter().any(|frame| {
@@ -249,7 +252,6 @@ fn not_cancelled(evidence: &HostEvidence, strike: &HostStrike, reaction: &Reacti
             && frame.id().is_some()
             && frame.id() == call.id()
     });
-    // Over HTTP, a call may also be given up by closing its connection, which was seen; an end is no cancellation.
     if is_cancelled || is_answered || how == "it ended" {
         return None;
     }

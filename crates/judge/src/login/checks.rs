@@ -21,7 +21,7 @@ pub struct LoginCheck {
     pub id: &'static str,
     /// The step at which a host notices.
     pub step: LoginStep,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// Finds the fault.
     pub run: fn(&LoginCase) -> Option<Fault>,

@@ -43,7 +43,7 @@ pub struct LoginFault {
     pub step: LoginStep,
     /// An error keeps hosts from going on; a warning keeps some of them.
     pub severity: Severity,
-    /// What is wrong.
+    /// The defect.
     pub what: String,
     /// The fix.
     pub help: String,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::interleaving::same_history;
 use super::reply::Reply;
 
-/// How two replies differ.
+/// Difference of two replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// Not at all, once what changes from run to run is masked.

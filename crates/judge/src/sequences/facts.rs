@@ -1,4 +1,4 @@
-//! What was learned about tools from their replies. An invariant that a server was never seen to keep is not demanded
+//! Facts learned about tools from their replies. An invariant that a server was never seen to keep is not demanded
 //! of it: what looks like a reader may read something else.
 
 use std::collections::{BTreeMap, BTreeSet};

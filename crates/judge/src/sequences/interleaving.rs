@@ -9,7 +9,7 @@ use super::reply::Reply;
 use super::role::Role;
 use super::step::Step;
 
-/// What two clients do at the same time.
+/// Programs of two clients at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Programs {
     /// Calls before, one after the other.

@@ -84,13 +84,13 @@ pub(super) struct Fault {
 pub struct Breach {
     /// The id of the finding.
     pub rule: String,
-    /// What is wrong, in one line.
+    /// The defect, in one line.
     pub message: String,
     /// Breaches with the same signature are taken for the same failure when a sequence is shrunk.
     pub signature: String,
     /// Breaches with the same cause are reported once.
     pub cause: String,
-    /// What the last call should have answered.
+    /// The expected answer of the last call.
     pub expected: Expected,
 }
 

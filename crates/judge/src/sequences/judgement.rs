@@ -13,7 +13,7 @@ use super::world::World;
 pub struct Judge<'m> {
     pub(super) model: &'m SequenceModel,
     pub(super) world: World,
-    /// What is known of the server.
+    /// Facts about the server.
     pub facts: Facts,
 }
 

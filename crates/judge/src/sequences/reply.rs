@@ -11,7 +11,7 @@ const VISITED: usize = 20_000;
 /// A reply to a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// True for a result that is no error.
+    /// True for a result without an error.
     pub is_fine: bool,
     /// True if there was no usable reply: the server ended, did not answer, or broke the protocol.
     pub is_broken: bool,

@@ -15,7 +15,7 @@ use super::{Ask, Issuer, IssuerReply};
 const SUBJECT: &str = "user-1";
 
 impl Issuer {
-    /// Approves everybody, and sends the browser back with a code.
+    /// Approves every user, and sends the browser back with a code.
     pub(super) fn authorize(&self, ask: &Ask<'_>) -> IssuerReply {
         let (Some(id), Some(redirect)) = (ask.query("client_id"), ask.query("redirect_uri")) else {
             return IssuerReply::text(400, "`client_id` and `redirect_uri` are missing");

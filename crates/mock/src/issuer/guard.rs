@@ -1,4 +1,4 @@
-//! The guard of the MCP endpoint: who may pass, and what the others are told.
+//! The guard of the MCP endpoint: who may pass, and the refusals of the others.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! An authorization server for tests: metadata, registration, authorization, tokens, keys, introspection, revocation.
 //!
-//! Everybody who comes is logged in and approved, and everything can be broken in one way at a time ([`ISSUER_FAULTS`]).
+//! Every user is logged in and approved, and everything can be broken in one way at a time ([`ISSUER_FAULTS`]).
 
 mod documents;
 mod endpoints;

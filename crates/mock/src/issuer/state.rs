@@ -1,4 +1,4 @@
-//! What an issuer remembers: clients, codes, refresh tokens, and tokens that were revoked.
+//! State of an issuer: clients, codes, refresh tokens, and tokens that were revoked.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -80,7 +80,7 @@ impl FaultKind {
 }
 
 impl FaultRow {
-    /// How it is written.
+    /// Its form on the command line and in files.
     pub fn example(&self) -> String {
         match (self.id, self.number) {
             (_, FaultNumber::None) => self.name.to_owned(),

@@ -63,7 +63,7 @@ pub enum FaultId {
     UnexpectedSampling,
 }
 
-/// What a client notices of a fault.
+/// Effect of a fault on a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultSignal {
     /// Nothing: only a deadline of its own ends the call.
@@ -102,7 +102,7 @@ pub struct FaultRow {
     pub name: &'static str,
     /// Its number.
     pub number: FaultNumber,
-    /// What a client notices.
+    /// Its effect on a client.
     pub signal: FaultSignal,
     /// Its effect, for help and pages.
     pub what: &'static str,

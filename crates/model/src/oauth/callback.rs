@@ -2,7 +2,7 @@
 
 use super::obstacle::{LoginObstacle, LoginStep, shown};
 
-/// What the redirect must say.
+/// Required values of the redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedCallback<'e> {
     /// The state that was sent.

@@ -16,7 +16,7 @@ pub enum ClientChoice {
     Register(String),
 }
 
-/// How a client authenticates at the token endpoint.
+/// Authentication of a client at the token endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientAuth {
     /// Not at all: the id alone.
@@ -86,7 +86,7 @@ pub fn choose_client(
     }
 }
 
-/// How a client authenticates: as it was registered, else as the server supports.
+/// Authentication of a client: as it was registered, else as the server supports.
 pub fn choose_client_auth(client: &RegisteredClient, has_key: bool, server: &ServerMetadata) -> ClientAuth {
     if has_key {
         return ClientAuth::PrivateKeyJwt;

@@ -15,7 +15,7 @@ pub struct RegisteredClient {
     /// Its secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// How it authenticates.
+    /// Its authentication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth_method: Option<String>,
     /// The port of its redirect.
@@ -47,7 +47,7 @@ pub struct LoginRecord {
     /// Where tokens are revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revocation_endpoint: Option<String>,
-    /// How clients authenticate there, as its metadata says.
+    /// Authentication of clients there, by its metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_auth_methods: Option<Vec<String>>,
     /// The client.

@@ -1,11 +1,11 @@
-//! The exchanges of a login as they are logged: secrets are left out where they are made, whoever else masks them later.
+//! The exchanges of a login as they are logged: secrets are left out where they are made, even if they are masked again later.
 
 use serde_json::Value;
 
 use super::callback::query_pairs;
 use crate::{is_unreserved, percent_encoded};
 
-/// What is shown in the place of a secret.
+/// Replacement of a secret.
 pub const HIDDEN_VALUE: &str = "(hidden)";
 
 /// Names of fields whose values are secrets.

@@ -13,7 +13,7 @@ pub struct ResourceMetadata {
     pub authorization_servers: Vec<String>,
     /// The scopes that basic use takes.
     pub scopes_supported: Option<Vec<String>>,
-    /// How tokens may be sent.
+    /// Ways to send tokens.
     pub bearer_methods_supported: Option<Vec<String>>,
 }
 
@@ -50,7 +50,7 @@ pub struct ServerMetadata {
     pub response_types: Option<Vec<String>>,
     /// Grants.
     pub grant_types: Option<Vec<String>>,
-    /// How clients authenticate at the token endpoint.
+    /// Authentication methods of the token endpoint.
     pub token_auth_methods: Option<Vec<String>>,
     /// Scopes.
     pub scopes_supported: Option<Vec<String>>,
@@ -97,7 +97,7 @@ impl ServerMetadata {
     }
 }
 
-/// How a resource relates to the URL of a server.
+/// Relation of a resource to the URL of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResourceMatch {
     /// It is the server.

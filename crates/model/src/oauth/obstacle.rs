@@ -54,7 +54,7 @@ impl LoginStep {
 pub struct LoginObstacle {
     /// The step that failed.
     pub step: LoginStep,
-    /// What is wrong.
+    /// The defect.
     pub what: String,
     /// The fix.
     pub help: String,

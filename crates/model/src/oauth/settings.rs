@@ -1,4 +1,4 @@
-//! How a suite or a command line wants to log in.
+//! Login settings of a suite or a command line.
 
 /// The wishes for a login; what is left out is found out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct OauthSettings {
     pub scopes: Option<Vec<String>>,
     /// The port of the redirect; any that is free otherwise.
     pub redirect_port: Option<u16>,
-    /// True if a browser may be opened in a run, where nobody may watch.
+    /// True if a browser may be opened in a run, where no user may watch.
     pub browser: bool,
     /// True if tokens are bound to a key (RFC 9449).
     pub dpop: bool,

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use super::{Action, Injector, Inward};
 
 /// Carries lines between a client and a server until one of them closes its side or a fault ends the connection.
-/// `connection` tells this conversation from others of the same server.
+/// `connection` distinguishes conversations with the same server.
 pub async fn inject_lines<R, W, S, T>(injector: &Injector, connection: &str, client: (R, W), server: (S, T))
 where
     R: AsyncRead + Unpin,

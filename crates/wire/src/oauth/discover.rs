@@ -22,7 +22,7 @@ pub struct Discovered {
     pub server: ServerMetadata,
 }
 
-/// What is looked for.
+/// The wanted document.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted<'w> {
     pub(super) server: &'w str,
@@ -126,7 +126,7 @@ pub(super) async fn first_of(exchanges: &Exchanges<'_>, urls: &[String]) -> (Opt
     (None, tried)
 }
 
-/// What was answered at each URL, in one line.
+/// The answers of all URLs, in one line.
 pub(super) fn outcomes(tried: &[Document]) -> String {
     let outcome = |document: &Document| {
         let answer = match (document.status, &document.error) {

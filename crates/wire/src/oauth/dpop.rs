@@ -10,7 +10,7 @@ use serde_json::json;
 use super::jwt::JwtKey;
 use super::random::random_text;
 
-/// What one request proves.
+/// Claims of the proof of one request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proof<'p> {
     pub(super) method: &'p str,

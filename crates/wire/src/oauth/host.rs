@@ -1,4 +1,4 @@
-//! What a login needs from the program around it.
+//! Services that a login needs from the program around it.
 
 use std::fmt;
 

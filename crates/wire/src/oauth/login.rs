@@ -27,9 +27,9 @@ use crate::transport::HttpClient;
 pub struct LoginRequest<'l> {
     /// The URL of the server.
     pub server: &'l str,
-    /// How to log in.
+    /// The login settings.
     pub settings: &'l OauthSettings,
-    /// What the server answered with; without it the server is asked.
+    /// The challenge of the server; without it the server is asked.
     pub challenge: Option<Challenge>,
     /// The login before this one, whose scopes are kept.
     pub previous: Option<&'l LoginRecord>,
@@ -135,7 +135,7 @@ pub async fn revoke(record: &LoginRecord, client: &HttpClient) -> Result<bool, S
     }
 }
 
-/// What is known of the authorization server of a login.
+/// Facts about the authorization server of a login.
 fn server_of(record: &LoginRecord) -> ServerMetadata {
     ServerMetadata {
         issuer: Some(record.issuer.clone()),
@@ -248,7 +248,7 @@ impl Login<'_> {
             ExpectedCallback { state: &state, issuer: &self.found.issuer, sends_iss: self.found.server.sends_iss };
         let waited = timeout(*patience, page.wait(|query| read_callback(query, &expected))).await;
         let code = waited.map_err(|_| {
-            let what = format!("nobody signed in within {} s", patience.as_secs());
+            let what = format!("no user signed in within {} s", patience.as_secs());
             LoginObstacle::new(LoginStep::Authorization, what, "log in again: `mcprove login URL`")
         })??;
         let mut grant = vec![

@@ -1,6 +1,6 @@
 //! Logins as a host makes them: discovery, registration, the browser, tokens and their renewal.
 //!
-//! What is concluded from each answer is in [`mcprove_model::oauth`]. Every exchange is logged without its secrets.
+//! The conclusions from each answer are in [`mcprove_model::oauth`]. Every exchange is logged without its secrets.
 
 mod discover;
 mod dpop;

@@ -1,4 +1,4 @@
-//! Values that nobody can guess, and PKCE (RFC 7636).
+//! Values that cannot be guessed, and PKCE (RFC 7636).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -82,7 +82,7 @@ impl Presented {
     }
 }
 
-/// What was done for one request after its token was refused: nothing is done twice.
+/// Steps taken for one request after its token was refused: nothing is done twice.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Remedies {
     renewed: bool,
@@ -186,7 +186,7 @@ impl LoginSource {
         log: &LoginLog,
     ) -> Result<Option<Presented>, NoResponse> {
         let mut state = self.state.lock().await;
-        // Somebody may have logged in meanwhile.
+        // The user may have logged in meanwhile.
         let has_record = state.record.is_some();
         state.is_loaded &= has_record;
         self.loaded(&mut state);
@@ -296,7 +296,7 @@ impl LoginSource {
             if !matches!(lock, LoginLock::Busy) || Instant::now() >= until {
                 return lock;
             }
-            // Another process renews a login, and nothing tells when it is done.
+            // Another process renews a login, and no event marks its end.
             sleep(BETWEEN_TRIES).await;
         }
     }

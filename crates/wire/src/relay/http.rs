@@ -168,7 +168,7 @@ impl HttpRelay {
     /// A relay without a socket, for clients in this program.
     pub fn local(address: &str, upstream: Upstream, tap: Tap, limits: Limits) -> Self {
         let gate = Gate::new(address, upstream.path()).lenient(tap.reveals);
-        // Whoever watches a client wants to know when it left, not what would still have been answered.
+        // Observers of a client need the time when it left, not what would still have been answered.
         let patience = if tap.reveals { LEFT } else { PATIENCE };
         let conversations = Arc::new(Conversations::new(tap, gate, limits.message_bytes));
         Self { listener: None, upstream, conversations, patience }
@@ -241,17 +241,18 @@ impl HttpRelay {
             return Err(format!("a request was refused ({}): {}", refusal.status, refusal.why));
         }
         // The client has closed its side; an answer may still be on its way.
-        let has_left = !is_over
-            && tokio::select! {
-                _ = &mut down => false,
-                () = receiving.quiet_for(self.patience) => true,
-            };
+        if !is_over {
+            tokio::select! {
+                _ = &mut down => {}
+                () = receiving.quiet_for(self.patience) => {}
+            }
+        }
         drop((up, down));
         asked.finish().await;
-        if has_left {
+        answered.finish().await;
+        if !is_over {
             asked.left().await;
         }
-        answered.finish().await;
         Ok(())
     }
 

@@ -120,7 +120,7 @@ fn faulty(pipes: Pipes, faults: Option<&Injector>) -> (Reader, Writer) {
     (Box::new(from_server), Box::new(to_server))
 }
 
-/// Relays between a client and a server that are both streams of lines, until one of them leaves; the tap is told who.
+/// Relays between a client and a server that are both streams of lines, until one of them leaves; the tap is informed.
 pub async fn relay_lines<C, S>(client: C, server: S, tap: &Tap, session: u32, limits: Limits)
 where
     C: AsyncRead + AsyncWrite + Unpin,

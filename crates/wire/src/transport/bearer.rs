@@ -27,7 +27,7 @@ const MARGIN: Duration = Duration::from_secs(30);
 pub struct Tokens {
     sources: Arc<Mutex<Vec<Arc<TokenSource>>>>,
     given: Arc<Mutex<Vec<String>>>,
-    /// Keeps logins; without one, nobody logs in.
+    /// Keeps logins; without one, there are no logins.
     host: Option<Arc<dyn LoginHost>>,
 }
 

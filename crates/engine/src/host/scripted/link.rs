@@ -17,11 +17,11 @@ use tokio::task::AbortHandle;
 #[derive(Debug)]
 pub(super) enum Incoming {
     Message(Value),
-    /// A status that is no success, with its headers, for the request of this id.
+    /// A status other than success, with its headers, for the request of this id.
     Status(u16, HashMap<String, String>, Value),
     /// The response to a request ended without a reply, or the pipe ended.
     Closed(Value),
-    /// Something that is no message.
+    /// Bytes that are not a message.
     Garbage(Value),
 }
 
@@ -78,7 +78,7 @@ impl Link {
         }
     }
 
-    /// Sends an HTTP request; what comes of it comes in.
+    /// Sends an HTTP request; its reply arrives like any message.
     pub(super) fn post(&mut self, post: Post) {
         let Self::Http { relay, sender, open, session, .. } = self else { return };
         let stream = relay.connect();

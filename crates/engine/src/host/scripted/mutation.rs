@@ -10,7 +10,7 @@ pub struct ClientMutation {
     pub name: &'static str,
     /// The rule it breaks.
     pub rule: &'static str,
-    /// What the client does.
+    /// The behaviour of the client.
     pub what: &'static str,
     /// The era it shows in; both if absent.
     pub era: Option<Era>,
@@ -55,7 +55,7 @@ pub static CLIENT_MUTATIONS: &[ClientMutation] = &[
     both("notification-with-id", "client-notification-id", "gives a notification an id"),
     stdio(both("batches", "client-no-batch", "sends a batch")),
     legacy("result-and-error", "client-reply-shape", "answers with a result and an error"),
-    stdio(both("stray-reply", "client-known-reply", "answers a request that nobody made")),
+    stdio(both("stray-reply", "client-known-reply", "answers a request that was not made")),
     legacy("ignores-requests", "client-answers-requests", "does not answer requests of the server"),
     legacy("answers-twice", "client-one-reply", "answers requests of the server twice"),
     both("bad-meta", "client-schema-valid", "sends a `_meta` that the schema does not allow"),
@@ -167,7 +167,7 @@ pub(super) fn is_get(name: &str, is_http: bool) -> bool {
     is_http && name == "get-json"
 }
 
-/// What becomes of a reply to the server.
+/// Fate of a reply to the server.
 pub(super) enum Reply {
     Send(Vec<Value>),
     Nothing,

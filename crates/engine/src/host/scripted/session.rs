@@ -20,13 +20,13 @@ const STEP: Duration = Duration::from_millis(1);
 const PING: Duration = Duration::from_secs(2);
 /// The time that a refusal without one asks for.
 const LIMITED: Duration = Duration::from_secs(1);
-/// What a client that crashes cannot take: so many messages, or so many bytes.
+/// Limits of a client that crashes: a number of messages, or of bytes.
 const NOISE: usize = 200;
 const LARGE: usize = 1 << 20;
 /// The beginning of a canary.
 const CANARY: &str = "CANARY-";
 
-/// What a client says of itself.
+/// Name and version of a client.
 #[derive(Clone, Debug)]
 pub(super) struct Identity {
     pub(super) era: Era,
@@ -76,7 +76,7 @@ pub(super) struct ClientSession {
     changes: usize,
     canaries: Vec<String>,
     agreed: bool,
-    /// Messages that were no replies.
+    /// Messages other than replies.
     noise: usize,
 }
 
@@ -303,7 +303,7 @@ impl ClientSession {
                     if !is_reply {
                         self.asked(&message, behaviour).await;
                     } else if self.transport == ScenarioTransport::Http {
-                        // The exchange is over, and what came is no reply to it.
+                        // The exchange ended without a reply to it.
                         return Err(Called::Failed);
                     }
                 }
@@ -318,7 +318,7 @@ impl ClientSession {
                     });
                 }
                 Incoming::Closed(of) if of.is_null() || of == *id => return Err(Called::Lost),
-                // On pipes nobody knows which call it was to be; over HTTP it is clear.
+                // On pipes it is unknown which call it belongs to; over HTTP it is clear.
                 Incoming::Garbage(of) if of == *id => return Err(Called::Failed),
                 Incoming::Status(..) | Incoming::Closed(_) | Incoming::Garbage(_) => {}
             }
@@ -384,7 +384,7 @@ impl ClientSession {
     }
 }
 
-/// What an error asks for.
+/// The request of an error.
 fn refused(error: &Value) -> Called {
     match error["code"].as_i64() {
         Some(-32_000) => {

@@ -129,7 +129,7 @@ pub(super) const SESSION: Rule = Rule {
     level: Level::Should,
     revisions: (B, D),
     section: "basic/security_best_practices#session-hijacking",
-    why: "Whoever learns a session id would read the answers of another user.",
+    why: "A client that learns a session id would read the answers of another user.",
     bad: "the session of one user, with the token of another → 200",
     good: "→ 404, as for a session that does not exist",
     judge: session,

@@ -61,6 +61,8 @@ pub(super) fn progress_token(ruling: &mut ClientRuling<'_>) {
     for frame in talk.requests() {
         let Some(token) = frame.params().get("_meta").and_then(|meta| meta.get("progressToken")) else { continue };
         let is_kind = token.is_string() || token.is_i64() || token.is_u64();
+        // An id that is used again says which reply belongs to which request no more.
+        open.retain(|(_, other)| other.id() != frame.id());
         open.retain(|(_, other)| talk.reply_to(other).is_none_or(|reply| talk.position(reply) > talk.position(frame)));
         let shown = token.to_string();
         let is_unique = !open.iter().any(|(other, _)| *other == shown);

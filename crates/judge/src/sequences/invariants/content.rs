@@ -1,4 +1,4 @@
-//! What is read is what was written, wherever it is read.
+//! Reads return the written values, wherever they are read.
 
 use serde_json::{Map, Value, json};
 

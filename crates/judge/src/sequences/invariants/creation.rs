@@ -1,4 +1,4 @@
-//! What was made is there.
+//! Created things exist.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What was deleted is gone.
+//! Deleted things are gone.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What a call that breaks nothing shows about the server.
+//! Facts that a call which breaks nothing shows about the server.
 
 use super::super::facts::{Facts, count};
 use super::super::invariant::Scene;

@@ -1,4 +1,4 @@
-//! What changes nothing leaves all replies as they were: errors, repetitions of idempotent calls, reads, restarts.
+//! Calls that change nothing leave all replies as they were: errors, repetitions of idempotent calls, reads, restarts.
 
 use super::super::facts::{SEEN, seen};
 use super::super::invariant::{Expected, Fault, Invariant, Scene};
