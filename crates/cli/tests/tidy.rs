@@ -24,7 +24,8 @@ const PURE: &[&str] = &["model", "judge", "suite", "report"];
 const READS_FILES: &[&str] = &["suite/src/load/bounded_read.rs", "suite/src/load/folder.rs"];
 
 /// Where connections come in rather than go out: the listener of the mock, the page of `mcprove ui`, and the redirect of a login.
-const LISTENS: &[&str] = &["mock/src/http/listener.rs", "cli/src/ui/server.rs", "wire/src/oauth/redirect.rs"];
+const LISTENS: &[&str] =
+    &["mock/src/http/listener.rs", "cli/src/ui/server.rs", "engine/src/host/servers.rs", "wire/src/oauth/redirect.rs"];
 
 const IMPURE: &[&str] =
     &["async fn", "tokio", "std::time::Instant", "SystemTime", "std::env::", "env::var", "std::net", "std::process"];
@@ -90,6 +91,7 @@ const WRITES_DIRECTLY: &[(&str, &str)] = &[
     ("interception_log.rs", "one escaped line per call, on a channel"),
     ("explore/answers.rs", "one escaped line about an answer that does not fit"),
     ("explore/arguments.rs", "one escaped line about an argument that does not fit"),
+    ("commands/host.rs", "passes on a conversation, byte for byte"),
     ("commands/intercept.rs", "passes on a conversation, byte for byte"),
     ("commands/mcp.rs", "is a server on standard output"),
     ("commands/mock.rs", "is a server on standard output"),

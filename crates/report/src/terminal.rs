@@ -1,5 +1,7 @@
 //! A run as a person watches it: each result as it becomes known, failures with their evidence, a summary at the end.
 //!
+//! Long because one state decides what is printed at each event.
+//!
 //! No line begins with text that a server chose: text from outside comes after an indent and a word or a gutter
 //! of ours, and is escaped on the way.
 

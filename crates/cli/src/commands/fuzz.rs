@@ -41,14 +41,14 @@ const TIMES: ScanTimes = ScanTimes { start: Duration::from_secs(15), call: Durat
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  mcprove fuzz --server 'npx -y my-server' --save evals/fuzz\n  \
                         mcprove fuzz --url http://localhost:3000/mcp --tool search --runs 500 --seed 7\n  \
-                        mcprove fuzz --stateful --include-writes --fixture data --server 'my-server {{fixture}}' --save evals/fuzz")]
+                        mcprove fuzz --stateful --include-writes --fixture data --server 'my-server {{fixture}}'")]
 #[command(mut_arg("timeout", |timeout| timeout.help("Time limit for the start of the server, and for each call [default: 15s and 5s]")))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// Number of calls for each tool, or with `--stateful` of all [default: 50, or 6000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
-    /// Make sequences of calls that use what earlier calls returned, and check invariants after each.
+    /// Preview: make sequences of calls that use what earlier calls returned, and check invariants after each.
     #[arg(long)]
     stateful: bool,
     /// A folder that each server gets a copy of; `{{fixture}}` in the server's arguments, or its path, is the copy.

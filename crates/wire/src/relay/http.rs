@@ -249,10 +249,10 @@ impl HttpRelay {
         }
         drop((up, down));
         asked.finish().await;
-        answered.finish().await;
         if !is_over {
             asked.left().await;
         }
+        answered.finish().await;
         Ok(())
     }
 
