@@ -14,6 +14,7 @@ use mcprove_engine::{
 use mcprove_model::{ExitStatus, Redactor, ServerSpec, Verdict};
 use mcprove_report::{fuzz_table, to_safe_json};
 use mcprove_suite::duration;
+use mcprove_suite::template::FIXTURE;
 use mcprove_suite::written_server::{FileKind, WrittenServer};
 use serde_json::{Value, json};
 
@@ -116,7 +117,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         Err(failure) => return Err(failure),
     };
     let fuzzed = Fuzzed::of(&mut scanned);
-    let keeping = keeping(&scanned.server, times.call);
+    let keeping = keeping(&scanned.server, times.call, None);
     let kept = match &args.save {
         Some(folder) => keep(folder, &fuzzed, &keeping)?,
         None => Vec::new(),
@@ -189,11 +190,11 @@ impl Fuzzed {
 }
 
 /// Settings shared by the tests that are kept.
-fn keeping(server: &ServerSpec, timeout: Duration) -> Keeping {
+fn keeping(server: &ServerSpec, timeout: Duration, fixture: Option<&Path>) -> Keeping {
     let secrets = || server.secrets.iter().map(String::as_str);
     let values = Context::secret_values();
     Keeping {
-        server: WrittenServer::of(server, FileKind::Assertion, &[]),
+        server: WrittenServer::of(server, FileKind::Assertion, if fixture.is_some() { &[FIXTURE] } else { &[] }),
         timeout,
         secrets: Redactor::new(secrets()),
         environment: Redactor::new(secrets().chain(values.iter().map(String::as_str))),

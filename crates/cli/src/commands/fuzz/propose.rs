@@ -18,7 +18,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let server = args.scan.subject.spec()?;
     let times = TIMES.with(args.run.execution.timeout());
     let catalog = offer_of(&server, None, times.start.max(Duration::from_secs(1)), context)?;
-    let block = keeping(&server, times.call).server.block();
+    let block = keeping(&server, times.call, args.fixture.as_deref()).server.block();
     let mut text = String::new();
     for tool in &catalog.tools {
         let relations: Vec<Value> = proposals(tool).iter().map(written).collect();

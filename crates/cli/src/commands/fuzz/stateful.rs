@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         Err(failure) => return Err(failure),
     };
     let runs = runs_of(&mut scanned);
-    let keeping = keeping(&scanned.server, times.call);
+    let keeping = keeping(&scanned.server, times.call, args.fixture.as_deref());
     let mut kept = Vec::new();
     if let Some(folder) = &args.save {
         for (run, failure) in runs.iter().flat_map(|run| run.failures.iter().map(move |failure| (run, failure))) {
