@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let mut forgotten: Vec<LoginRecord> = Vec::new();
     for server in &servers {
         if let Some(record) = store.remove(server).map_err(failed)? {
-            forgotten.push(record)
+            forgotten.push(record);
         } else {
             let message = format!("there is no login at `{}`", escape_line(&without_password(server)));
             return Err(Failure::new(message, "`mcprove login --list` lists the logins"));

@@ -464,7 +464,7 @@ mod tests {
         ("login-no-authorization-server", |case| resource_field(case, "authorization_servers", json!([]))),
         ("login-query-token", |case| resource_field(case, "bearer_methods_supported", json!(["query"]))),
         ("login-server-metadata-missing", |case| {
-            case.found.server_metadata = vec![document("https://as.example/a", 404, None)]
+            case.found.server_metadata = vec![document("https://as.example/a", 404, None)];
         }),
         ("login-issuer-mismatch", |case| server_field(case, "issuer", json!("https://as.example/"))),
         ("login-endpoint-missing", |case| server_field(case, "token_endpoint", Value::Null)),

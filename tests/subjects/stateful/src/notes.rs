@@ -23,6 +23,7 @@ struct Note {
 }
 
 /// The notes of a server.
+#[expect(clippy::struct_field_names, reason = "the list is what it is called")]
 pub(crate) struct Notes {
     bug: &'static str,
     notes: Vec<Note>,
@@ -211,6 +212,7 @@ impl Notes {
         Ok(json!({"deleted": id}))
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "every tool answers alike")]
     fn list(&mut self, args: &Value) -> Answer {
         let is_whole = args.as_object().is_none_or(serde_json::Map::is_empty);
         if self.bug == "stale-list"
