@@ -48,9 +48,9 @@ try {
         await page.fill('#search', '');
         await page.click('#filters button[data-filter=failed]');
         await page.waitForFunction(() => document.getElementById('shown').textContent === '3 of 4 tests');
-        assert.match(page.url(), /show=failed/);
+        await page.waitForURL(/show=failed/);
         await page.reload();
-        assert.equal(await page.textContent('#shown'), '3 of 4 tests');
+        await page.waitForFunction(() => document.getElementById('shown')?.textContent === '3 of 4 tests');
         await page.context().close();
       }
     }],

@@ -161,10 +161,11 @@ try {
       await page.screenshot({ path: join(shots, 'ui-runs.png') });
       await page.locator('#trend tr', { hasText: 'stored' }).locator('.dot.good').click();
       await page.waitForSelector('.case .body');
+      await page.waitForURL(/#runs\?a=log%2Frun-.*open=test-/);
       const tab = await page.context().newPage();
       await tab.goto(page.url());
       await tab.waitForSelector('.case .body');
-      assert.match(tab.url(), /#runs\?a=log%2Frun-.*open=test-/);
+      await tab.waitForURL(/#runs\?a=log%2Frun-.*open=test-/);
       await tab.close();
       await page.click('#tab-test');
     }],
