@@ -388,6 +388,14 @@ class output_bomb:
         return {"content": [{"type": "text", "text": json.dumps(value)}], "structuredContent": value}
 
 
+class form_bomb:
+    """Asks for a form with the schema, and answers when it has the reply."""
+
+    def call(server, request):
+        server.send({"id": "form", "method": "elicitation/create", "params": {"message": "?", "requestedSchema": bomb(server.args[0])}})
+        return text("hi")
+
+
 # --- verdicts -------------------------------------------------------------------------------------------------------------
 
 
@@ -594,6 +602,25 @@ class secret_everywhere:
             {"type": "resource", "resource": {"uri": f"file:///{urllib.parse.quote(server.token)}", "text": server.token}},
             {"type": "resource_link", "uri": f"http://x/?t={urllib.parse.quote(server.token)}", "name": server.token},
         ], "structuredContent": {server.token: server.token}, "_meta": {"t": server.token}}
+
+
+class secret_on_every_method(secret_everywhere):
+    capabilities = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {}}
+
+    def prompts_list(server, request):
+        return {"prompts": [{"name": "p", "description": server.token, "arguments": [{"name": "a", "description": server.token}]}]}
+
+    def prompts_get(server, request):
+        return {"description": server.token, "messages": [{"role": "user", "content": {"type": "text", "text": server.token}}]}
+
+    def resources_list(server, request):
+        return {"resources": [{"uri": "http://h/r", "name": server.token, "description": server.token}]}
+
+    def resources_read(server, request):
+        return {"contents": [{"uri": "http://h/r", "text": server.token}, {"uri": f"http://h/?t={urllib.parse.quote(server.token)}", "blob": base64.b64encode(server.token.encode()).decode()}]}
+
+    def completion_complete(server, request):
+        return {"completion": {"values": [server.token, urllib.parse.quote(server.token, safe="")], "total": 2}}
 
 
 class secret_crash:
@@ -849,9 +876,28 @@ class odd_text:
         return text(TEXTS[server.args[0]])
 
 
+class writes_when_called:
+    tools = [ECHO, tool({"type": "object"}, "delete_all", annotations={"readOnlyHint": False, "destructiveHint": True})]
+
+    def call(server, request):
+        if request["params"]["name"] == "delete_all":
+            open("deleted", "w").close()
+        return text("done")
+
+
+class hidden_error:
+    def call(server, request):
+        server.send({"id": request["id"], "error": {"code": -32603, "message": "Traceback (most recent call last): KeyError: 'x'"}})
+
+
 class fifty_thousand:
     def listed(server, request):
         return {"tools": [tool({"type": "object"}, f"t{number}") for number in range(50_000)]}
+
+
+class silent_and_gone:
+    def start(server):
+        os._exit(0)
 
 
 class passive:
@@ -902,3 +948,14 @@ class deep_reply:
             value = {"a": value, "b": [1, 2, 3]}
         wide = {"a": [{"a": [{"a": n} for n in range(30)]} for _ in range(30)], "d": value}
         return {"content": [{"type": "text", "text": json.dumps(wide)}], "structuredContent": wide}
+
+
+# --- logins ---------------------------------------------------------------------------------------------------------------
+
+def __getattr__(name):
+    """Behaviours of logins are in `logins.py`."""
+    from logins import BEHAVIOURS
+
+    if name in BEHAVIOURS:
+        return BEHAVIOURS[name]
+    raise AttributeError(name)

@@ -1,13 +1,16 @@
 """Class 10: what listens answers only those it is meant for."""
 
 import http.client
+import json
 import re
 import socket
 import threading
 import time
+import urllib.parse
 
 from harness import Attack, read
-from suites import subject  # noqa: F401
+from logins import browser, visit
+from suites import case, evil
 
 MANIFEST = "tools:\n  - {name: echo, description: d, inputSchema: {type: object}, responses: [{result: hi}]}\n"
 INIT = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}'
@@ -166,3 +169,180 @@ for door, given in DOORS.items():
         one("not HTTP at all", crowd(50, b"\x16\x03\x01\x02\x00\x01\x00" * 40)),
         one("20,000 sessions", sessions(20_000 if door == "mock" else 300), memory=100 << 20, seconds=120),
     ]
+# What came later: mcp over HTTP, the redirect of a login, the page with and without its key.
+DOOR = dict(argv=["mcp", "--http", "127.0.0.1:0"])
+for name, how in HOSTILE.items():
+    ATTACKS.append(Attack(f"mcp: {name}", DOOR["argv"], codes={0, 130}, seconds=30, **asking(REFUSED, **how)))
+ATTACKS += [
+    Attack("mcp: an honest request", DOOR["argv"], codes={0, 130}, seconds=30, **asking({200})),
+    Attack("mcp: 300 heads that do not end", DOOR["argv"], codes={0, 130}, **crowd(300, b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ")),
+    Attack("mcp: 20,000 sessions", DOOR["argv"], codes={0, 130}, memory=150 << 20, seconds=120, **sessions(20_000)),
+    Attack("mcp on all addresses says so", ["mcp", "--http", "0.0.0.0:0"], codes={0, 2, 130}, seconds=30, says=["(?i)warning|refus|every|all"], drive=lambda process, place: (time.sleep(1), process.send_signal(2))),
+]
+
+
+def redirected(*visits, then=True):
+    """Visits the page that a login ends on, with wrong requests first, and then with the right one."""
+
+    def drive(process, place):
+        back = browser(process, place)
+        assert back, "no URL was printed"
+        for query, how in visits:
+            try:
+                visit(back, query, **{"timeout": 3, **how})
+            except (OSError, http.client.HTTPException):
+                pass
+        if then:
+            status, _ = visit(back, urllib.parse.urlencode({"code": "code-0123456789", "state": back[3]}))
+            (place.tmp.parent / "got").write_text(str(status))
+        process.stdin.close()
+
+    return drive
+
+
+def open_connections(count):
+    def drive(process, place):
+        back = browser(process, place)
+        assert back, "no URL was printed"
+        held = [socket.create_connection(back[:2], timeout=2) for _ in range(count)]
+        visit(back, urllib.parse.urlencode({"code": "code-0123456789", "state": back[3]}), timeout=8)
+        for one in held:
+            one.close()
+        process.stdin.close()
+
+    return drive
+
+
+LOGIN = dict(argv=["login", "{url}", "--no-browser", "--timeout", "20s"], http="login_good", env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, seconds=40)
+ATTACKS += [
+    Attack("login: honest", codes={0}, drive=redirected(), **LOGIN),
+    Attack("login: a page that guesses the state", codes={0}, drive=redirected(("code=evil&state=wrong", {}), ("code=evil", {}), ("state=", {})), **LOGIN),
+    Attack("login: a page that says the login failed", codes={0}, drive=redirected(("error=access_denied&state=wrong", {}), ("error=access_denied", {})), **LOGIN),
+    Attack("login: other pages and methods", codes={0}, drive=redirected(("", {"method": "POST"}), ("x=" + "q" * 20_000, {}), ("", {"method": "OPTIONS"})), **LOGIN),
+    Attack("login: heads that are too long", codes={0}, drive=redirected(("x=" + "q" * 60_000, {}), ("", {"headers": {"x": "h" * 100_000}})), **LOGIN),
+    Attack("login: 40 idle connections before the browser", codes={0}, drive=open_connections(40), **LOGIN),
+    Attack("login: another issuer in the redirect", codes={2}, drive=lambda process, place: (lambda back: visit(back, urllib.parse.urlencode({"code": "c", "state": back[3], "iss": "http://evil.example"})))(browser(process, place)), **{**LOGIN, "http": "login_names_issuer"}),
+]
+
+
+def on_page(work):
+    """Goes to the page of `mcprove ui` as its user, with the key."""
+
+    def drive(process, place):
+        where = address(process, place)
+        token = re.search(r"token=(\w+)", where[2]).group(1)
+        status, body = ask(where, path="/api/login", body=json.dumps({"token": token}).encode())
+        assert status == 200, body
+        key = {"authorization": f"Bearer {json.loads(body)['key']}"}
+        said = []
+
+        def api(method, path, given=None, most=64 << 20, timeout=30):
+            connection = http.client.HTTPConnection(where[0], where[1], timeout=timeout)
+            connection.request(method, f"/api/{path}", json.dumps(given).encode() if given is not None else b"", {"host": f"127.0.0.1:{where[1]}", **key})
+            response = connection.getresponse()
+            text = response.read(most)
+            said.append(text)
+            return response.status, text
+
+        work(api, where, key)
+        (place.home / "out/answers").write_bytes(b"\n".join(said))
+        process.send_signal(2)
+
+    return drive
+
+
+def connect(api, **server):
+    status, text = api("POST", "connections", server)
+    return json.loads(text) if status == 200 else {}
+
+
+def calls_echo(times=1, watch=0.0):
+    """Connects to the server of the suite, calls its tool, and listens to the events for a while."""
+
+    def work(api, where, key):
+        about = connect(api, known=0)
+        number = about.get("about", {}).get("connection")
+        if number is None:
+            return
+        for at in range(times):
+            api("POST", f"connections/{number}/requests", {"method": "tools/call", "params": {"name": "echo", "arguments": {"text": "zebra"}}, "request": at + 1})
+        time.sleep(watch)
+        api("GET", "state")
+        api("GET", f"connections/{number}/catalog")
+        api("GET", f"connections/{number}/lint")
+        connection = http.client.HTTPConnection(*where[:2], timeout=3)
+        connection.request("GET", "/api/events?after=0", headers={"host": f"127.0.0.1:{where[1]}", **key})
+        try:
+            connection.getresponse().read(256 << 20)
+        except (OSError, http.client.HTTPException):
+            pass
+
+    return on_page(work)
+
+
+def page(name, work, **more):
+    return Attack(f"ui: {name}", ["ui", "--no-open"], drive=on_page(work), codes={0, 130}, **{"seconds": 90, "report": 128 << 20, "raw_output": True, **more})
+
+
+for flood in ["notification-flood", "request-flood", "growing-zeros", "growing-blocks", "ten-megabytes", "stderr-flood", "stdout-endless", "big-pages", "growing-in-list", "huge-server-name", "init-flood"]:
+    ATTACKS.append(Attack(f"ui: {flood}", ["ui", "--no-open", "case.yaml"], {"case.yaml": case(evil(flood))}, drive=calls_echo(3, 6.0), codes={0, 130}, seconds=120, report=256 << 20, raw_output=True))
+ATTACKS.append(Attack("ui: 60 replies of 10 MB", ["ui", "--no-open", "case.yaml"], {"case.yaml": case(evil("ten-megabytes"))}, drive=calls_echo(60, 20.0), codes={0, 130}, seconds=150, report=256 << 20, raw_output=True))
+for behaviour in ["secret-everywhere", "secret-error", "secret-at-start", "secret-crash", "secret-unicode", "secret-base64", "secret-on-every-method", "secret-slash", "secret-url"]:
+    ATTACKS.append(Attack(f"ui: {behaviour}", ["ui", "--no-open", "case.yaml"], {"case.yaml": case(evil(behaviour))}, drive=calls_echo(1, 1.0), codes={0, 130}, seconds=60, report=128 << 20))
+
+
+def idle_listeners(api, where, key):
+    """Pages that listen to the events and never read them, while a server floods."""
+    held = []
+    for _ in range(30):
+        one = socket.create_connection(where[:2], timeout=5)
+        one.sendall(f"GET /api/events?after=0 HTTP/1.1\r\nhost: 127.0.0.1:{where[1]}\r\nauthorization: {key['authorization']}\r\n\r\n".encode())
+        held.append(one)
+    about = connect(api, known=0)
+    number = about["about"]["connection"]
+    for at in range(40):
+        api("POST", f"connections/{number}/requests", {"method": "tools/call", "params": {"name": "echo", "arguments": {"text": "zebra"}}, "request": at + 1})
+    time.sleep(15)
+    api("GET", "state")
+    for one in held:
+        one.close()
+
+
+ATTACKS.append(Attack("ui: 30 pages that do not read while a server floods", ["ui", "--no-open", "case.yaml"], {"case.yaml": case(evil("ten-megabytes"))}, drive=on_page(idle_listeners), codes={0, 130}, seconds=120, report=128 << 20, raw_output=True))
+
+
+def bodies(*given):
+    """Sends bodies without the key."""
+
+    def drive(process, place):
+        where = address(process, place)
+        for path, body in given:
+            try:
+                ask(where, path=path, body=body)
+            except (OSError, http.client.HTTPException):
+                pass
+        (place.tmp.parent / "got").write_text(str(ask(where, path="/api/state", method="GET", body=b"")[0]))
+        process.send_signal(2)
+
+    return {"drive": drive, "check": lambda place, out, err, code: [] if (place.tmp.parent / "got").read_text() == "401" else ["it does not answer"]}
+
+
+GROWS = b'{"token":[' + b"0," * (20 << 20) + b"0]}"
+ATTACKS += [
+    Attack("ui: a login that grows", ["ui", "--no-open"], codes={0, 130}, seconds=60, **bodies(("/api/login", GROWS))),
+    Attack("ui: a login of 60 MB", ["ui", "--no-open"], codes={0, 130}, seconds=60, memory=150 << 20, **bodies(("/api/login", b'"' + b"x" * (60 << 20) + b'"'))),
+    Attack("ui: a login of 100,000 levels", ["ui", "--no-open"], codes={0, 130}, seconds=60, **bodies(("/api/login", b"[" * 100_000))),
+    Attack("ui: a request without a key that grows", ["ui", "--no-open"], codes={0, 130}, seconds=60, memory=150 << 20, **bodies(("/api/check", GROWS))),
+    page("a check that grows", lambda api, where, key: api("POST", "check", {"schema": {}, "value": [0] * (15 << 20)})),
+    page("a check with a schema that is a bomb", lambda api, where, key: api("POST", "check", {"schema": {"$ref": "#", "allOf": [{"$ref": "#"}] * 100}, "value": 1})),
+    page("a suite outside of the folder", lambda api, where, key: api("POST", "suites", {"paths": ["/etc/passwd", "../outside/credentials"]})),
+    page("the file of a client outside of the folder", lambda api, where, key: api("POST", "client-config", {"path": "../outside/credentials"})),
+    page("a log outside of the folder", lambda api, where, key: [api("POST", "logs", {"name": name}) for name in ("../outside/credentials", "/etc/passwd", "..\\x.ndjson", "a/../b.ndjson")]),
+    page("a run of what may not be run", lambda api, where, key: [api("POST", "runs", {"words": words}) for words in (["generate", "--output", "x"], ["run", "--junit", "../outside/precious"], ["fuzz", "--save", "/tmp/x", "--server", "true"], ["run", "--events", "x"], ["sh", "-c", "touch owned"], ["run", "--html=../outside/precious", "x.yaml"], ["bench", "--otlp", "../outside/precious", "x.yaml"], ["run", "--report", "case2.yaml", "x.yaml"])]),
+    page("a log that is kept outside of the folder", lambda api, where, key: [api("POST", "runs/1/keep", {"name": name}) for name in ("../outside/precious", "x.yaml", ".x.ndjson", "a/b.ndjson")]),
+    page("a test that is saved outside of the folder", lambda api, where, key: [api("POST", "tests/save", {"connection": 1, "method": "tools/call", "params": {}, "expect": [], "path": path, "write": True}) for path in ("../outside/x.yaml", "/etc/x.yaml", "x.sh", "a\u0000b.yaml")]),
+    page("numbers out of range", lambda api, where, key: [api("GET", "runs/18446744073709551616"), api("DELETE", "connections/-1"), api("POST", "connections/9223372036854775807/requests", {"method": "x"}), api("GET", "events?after=-1", most=10)], seconds=60),
+]
+for name, prepare in [("a pipe", lambda place: __import__("os").mkfifo(place.home / "log.ndjson")), ("/dev/zero", lambda place: (place.home / "log.ndjson").symlink_to("/dev/zero")),
+                      ("credentials", lambda place: (place.home / "log.ndjson").symlink_to(place.outside / "credentials")), ("of a sparse terabyte", lambda place: ((place.home / "log.ndjson").touch(), __import__("os").truncate(place.home / "log.ndjson", 1 << 40)))]:
+    ATTACKS.append(Attack(f"ui: a log that is {name}", ["ui", "--no-open"], prepare=prepare, drive=on_page(lambda api, where, key: [api("GET", "history"), api("GET", "runs"), api("POST", "logs", {"name": "log.ndjson"})]), codes={0, 130}, seconds=60, raw_output=True))

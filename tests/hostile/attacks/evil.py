@@ -128,6 +128,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        form = getattr(self.behaviour, "form", None)
+        if form and "form" in self.headers.get("content-type", ""):
+            return form(self, body)
         try:
             request = json.loads(body)
         except ValueError:

@@ -4,7 +4,7 @@ import json
 import os
 
 from harness import Attack
-from suites import PYTHON, SCRIPT, case, suite
+from suites import PYTHON, SCRIPT, as_agent, case, scenario, subject, suite
 
 HONEST = f'{{command: "{PYTHON}", args: ["{SCRIPT}", "honest"]}}'
 TEST = "{name: a, tool: echo, args: {text: zebra}, expect: {contains: [zebra]}}"
@@ -95,3 +95,49 @@ ATTACKS += [
     Attack("a log of 100,000 cases", ["report", "log.ndjson", "--html", "out/r.html", "--junit", "out/j.xml"], {"log.ndjson": '{"event":"run_started","format":1,"program":"p","started_unix_ms":0,"total":100000,"jobs":1}\n' + "".join(f'{{"event":"case_started","index":{n},"name":"c","file":"f","line":1,"trial":1}}\n{{"event":"case_finished","index":{n},"verdict":"failed","findings":[{{"rule":"x","severity":"error","message":"m"}}],"duration_us":1}}\n' for n in range(100_000))}, seconds=120, output=32 << 20, report=64 << 20),
 ]
 _ = os
+# Files of commands that came later.
+BIG_LOCK = '{"version":1,"catalog":{"tools":[' + ",".join(f'{{"name":"t{n}","inputSchema":{{"type":"object","properties":{{"a{n}":{{"type":"string"}}}}}}}}' for n in range(100_000)) + "]}}"
+GROWING = b'{"version":1,"catalog":{"tools":[' + b"0," * (20 << 20) + b"0]}}"
+LOCKS = {"100,000 tools": BIG_LOCK, "values that grow": GROWING, "100,000 levels": DEEP, "a bomb": '{"version":1,"catalog":{"tools":[{"name":"echo","inputSchema":{"$ref":"#","allOf":[' + ",".join(['{"$ref":"#"}'] * 20_000) + "]}}]}}",
+         "numbers as names": '{"version":1,"catalog":{"tools":{"a":1}},"tokens":-1}', "nothing": "", "NUL bytes": "\0" * 1_000_000}
+for name, text in LOCKS.items():
+    for words in (["lock"], ["lock", "--check"], ["lock", "--check", "--json"]):
+        ATTACKS.append(Attack(f"a lockfile of {name} against {' '.join(words)}", [*words, *subject("honest")], {"mcprove.lock": text}, seconds=60, output=64 << 20 if "--json" in words else 1 << 20, report=64 << 20))
+SCENARIOS = {
+    "a billion laughs": LAUGHS + scenario(), "a million documents": "---\nscenario: a\n" * 300_000, "20,000 scenarios": "---\n".join(scenario().replace("bad client", f"s{n}") for n in range(20_000)),
+    "1,000 servers": "scenario: a\nservers:\n" + "".join(f"  s{n}: {{offers: {{tools: [{{name: a}}]}}}}\n" for n in range(1000)) + "expect: {allow_unhit: true}\n",
+    "100,000 tools": scenario().replace("[{name: search, description: d}]", "[" + ",".join(f"{{name: t{n}}}" for n in range(100_000)) + "]"),
+    "100,000 calls": scenario(more="scripted: {calls: [" + ",".join(["{tool: search}"] * 100_000) + "]}\n"), "100,000 levels": DEEP, "a key of 5 MB": scenario() + "k" * (5 << 20) + ": 1\n",
+    "10,000 faults": scenario(faults=",".join(["search=flaky"] * 10_000)), "a list of a thousand pages": scenario().replace("tools:", "page_size: 1, tools:"),
+    "a result of 50 MB": scenario().replace("description: d", "description: d, responses: [{result: " + "r" * (50 << 20) + "}]"),
+}
+for name, text in SCENARIOS.items():
+    ATTACKS.append(Attack(f"a scenario of {name}", ["host", "s.yaml", "--scripted", "good"], {"s.yaml": text}, seconds=60))
+LINE = '{"event":"case_started","index":%d,"name":"a","file":"f.yaml","line":1}\n{"event":"case_finished","index":%d,"verdict":"passed","duration_us":1}\n'
+LOGS = {
+    "a line of 100 MB": b'{"event":"run_started","program":"' + b"p" * (100 << 20) + b'"}\n', "a line that grows": b'{"event":"run_started","context":[' + b"0," * (20 << 20) + b"0]}\n",
+    "500,000 cases": "".join(LINE % (n, n) for n in range(500_000)).encode(), "a line of 100,000 levels": DEEP.encode() + b"\n", "ten million empty lines": b"\n" * 10_000_000,
+    "a frame of 60 MB": b'{"event":"case_started","index":0,"name":"a","file":"f"}\n{"event":"frame","index":0,"session":0,"frame":{"direction":"received","text":"' + b"x" * (60 << 20) + b'"}}\n',
+}
+for name, text in LOGS.items():
+    for command in (["report", "log"], ["report", "log", "--html", "out/run.html", "--report", "out/run.json"], ["agents", "compare", "log", "log"], ["trust", "log"], ["run", "case.yaml", "--last-failed", "log"], ["bench", "case.yaml", "--calls", "2", "--compare", "log"], ["conformance", "log"],
+                    ["diff", "{evil} honest", "{evil} honest", "--recording", "log"]):
+        ATTACKS.append(Attack(f"a log of {name} against {' '.join(command[:3])}", command, {"log": text, "case.yaml": case(HONEST)}, seconds=90, report=300 << 20, output=64 << 20 if command[-1] == "log" and command[0] == "report" else 1 << 20))
+MANIFESTS = {
+    "a template with 40 variables": "resource_templates: [{uri_template: 'x:" + "".join(f"{{v{n}}}" for n in range(40)) + "', name: a}]\ntools: [{name: echo}]\n",
+    "a list of variables": "resource_templates: [{uri_template: 'x:{" + ",".join(f"v{n}" for n in range(20_000)) + "}', name: a}]\ntools: [{name: echo}]\n",
+    "100,000 tools": "tools: [" + ",".join(f"{{name: t{n}}}" for n in range(100_000)) + "]\n", "a pattern that grows": "tools: [{name: echo, responses: [{when: {args: {text: {matches: '((a{100}){100}){100}'}}}, result: a}]}]\n",
+    "a billion laughs": LAUGHS + "tools: [{name: echo}]\n", "placeholders of placeholders": "tools: [{name: echo, responses: [{result: '" + "{{args.text}}" * 10_000 + "'}]}]\n",
+}
+CALL = b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"' + b"a" * 100_000 + b'"}}}\n{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"x:' + b"a/" * 5_000 + b'"}}\n'
+INIT = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+for name, text in MANIFESTS.items():
+    ATTACKS.append(Attack(f"a manifest with {name}", ["mock", "--tools-from", "m.yaml"], {"m.yaml": text}, stdin=INIT + CALL, seconds=60, output=128 << 20))
+for name, text in {"a map of a million": "{" + ",".join(f'"k{n}":1' for n in range(1_000_000)) + "}", "a list that grows": "[" + "0," * (10 << 20) + "0]", "100,000 levels": DEEP, "laughs": LAUGHS}.items():
+    for command in (["call", "echo", "--args", "big"], ["call", "echo", "text=a", "--answers", "big"], ["fuzz", "--yes", "--runs", "1", "--seed-args", "big"], ["list", "--client-config", "big"], ["fuzz", "--stateful", "--yes", "--runs", "1", "--seed-args", "big"]):
+        ATTACKS.append(Attack(f"{name} as the file of {' '.join(command[:4])}", [*command, *([] if command[0] == "list" else subject("honest"))], {"big": text}, seconds=60, codes={0, 1, 2, 4}))
+for name, text in [("a key of 50 MB", TEXTS["a key of 50 MB"]), ("a million cases", TEXTS["a million cases"]), ("a billion laughs", TEXTS["a billion laughs"]), ("100,000 levels of maps", TEXTS["100,000 levels of maps"])]:
+    ATTACKS.append(Attack(f"{name} against validate_suite of mcp", ["mcp"], {"evals/case.yaml": text}, drive=as_agent(("validate_suite", {"path": "evals"})), seconds=120))
+    for command in (["coverage", "case.yaml"], ["snapshot", "case.yaml"], ["convert", "case.yaml"], ["watch", "case.yaml"], ["diff", "{evil} honest", "{evil} honest", "case.yaml"], ["bench", "case.yaml", "--calls", "2"], ["ci", "case.yaml"], ["matrix", "case.yaml", "--protocol", "all"]):
+        if command[0] != "watch":
+            ATTACKS.append(Attack(f"{name} against {command[0]}", command, {"case.yaml": text}, seconds=60))

@@ -4,7 +4,8 @@ import os
 import subprocess
 
 from harness import MCPROVE, Attack, all_reports
-from suites import PYTHON, SCRIPT, case, evil, subject, suite
+from logins import signing_in
+from suites import PYTHON, SCRIPT, as_agent, case, driven, evil, scenario, subject, suite
 
 HONEST = f'{{command: "{PYTHON}", args: ["{SCRIPT}", "honest"]}}'
 GOOD = case(HONEST)
@@ -205,3 +206,91 @@ ATTACKS += [
     Attack("generate for 50,000 tools asks first", ["generate", "--output", "out/evals", *subject("fifty-thousand")], seconds=90,
            check=lambda place, out, err, code: [f"wrote {n} files without asking" for n in [len(list((place.home / 'out').rglob('*.yaml')))] if n > 1000]),
 ]
+# Files of commands that came later.
+LOCK = '{"version":1,"tokens":{"total":1,"tools":{}},"catalog":{"tools":[]}}'
+for words in (["lock"], ["lock", "--check"]):
+    name = " ".join(words)
+    ATTACKS += [
+        Attack(f"{name}: the lockfile is a pipe", [*words, *subject("honest")], prepare=fifo("mcprove.lock"), codes={2}, seconds=15),
+        Attack(f"{name}: the lockfile is /dev/zero", [*words, *subject("honest")], prepare=link("/dev/zero", "mcprove.lock"), codes={2}, seconds=15),
+        Attack(f"{name}: the lockfile is a folder", [*words, *subject("honest")], prepare=lambda place: (place.home / "mcprove.lock").mkdir(), codes={2}, seconds=15),
+        Attack(f"{name}: the lockfile is a link out of the folder", [*words, *subject("honest")], prepare=link("{outside}/credentials", "mcprove.lock"), codes={2}, seconds=15),
+        Attack(f"{name}: the lockfile is a link to nothing", [*words, *subject("honest")], prepare=link("{outside}/missing", "mcprove.lock"), codes={0, 2}, seconds=15),
+        Attack(f"{name}: the lockfile is of a sparse terabyte", [*words, *subject("honest")], prepare=lambda place: ((place.home / "mcprove.lock").touch(), os.truncate(place.home / "mcprove.lock", 1 << 40)), codes={2}, seconds=30),
+        Attack(f"{name}: the lockfile is a suite", [*words, "--file", "case.yaml", *subject("honest")], {"case.yaml": GOOD}, codes={2}, seconds=15, check=unchanged("case.yaml", GOOD)),
+    ]
+ATTACKS += [
+    Attack("lock into a folder that is a link", ["lock", "--file", "away/mcprove.lock", *subject("honest")], prepare=link("{outside}", "away"), codes={0, 2}, keeps_outside=False),
+    Attack("a corpus that is a link", ["fuzz", "--stateful", "--yes", "--runs", "20", "--corpus", "corpus", *subject("honest")], prepare=link("{outside}", "corpus"), seconds=40),
+    Attack("a corpus with links and pipes", ["fuzz", "--stateful", "--yes", "--runs", "20", "--corpus", "corpus", *subject("honest")], {"corpus/x.ndjson": ""},
+           prepare=both(link("{outside}/credentials", "corpus/a.ndjson"), link("/dev/zero", "corpus/b.ndjson"), fifo("corpus/c.ndjson")), seconds=40),
+    Attack("a corpus of a sparse terabyte", ["fuzz", "--stateful", "--yes", "--runs", "20", "--corpus", "corpus", *subject("honest")], {"corpus/x.ndjson": ""}, prepare=lambda place: os.truncate(place.home / "corpus/x.ndjson", 1 << 40), seconds=40),
+    Attack("a corpus with 20,000 files", ["fuzz", "--stateful", "--yes", "--runs", "20", "--corpus", "corpus", "--time", "20s", *subject("honest")],
+           {"corpus/x.ndjson": ""}, prepare=lambda place: [(place.home / f"corpus/{n:016x}.ndjson").write_text('{"step":1,"call":"echo","args":{"text":"a"}}\n') for n in range(20_000)], seconds=60, walks=False),
+    Attack("a corpus with steps that refer to each other", ["fuzz", "--stateful", "--yes", "--runs", "20", "--corpus", "corpus", *subject("honest")],
+           {"corpus/x.ndjson": '{"step":1,"call":"echo","args":{},"from":[{"at":"/text","step":1,"path":"/a"}]}\n{"step":4294967295,"call":"echo","args":{"text":"a"},"from":[{"at":"/text","step":4294967295,"path":""}]}\n{"step":18446744073709551615,"call":"echo"}\n'}, seconds=40),
+    Attack("a corpus that calls what may not be called", ["fuzz", "--stateful", "--yes", "--replay", "--corpus", "corpus", *subject("writes-when-called")],
+           {"corpus/x.ndjson": '{"step":1,"call":"delete_all","args":{}}\n'}, check=lambda place, out, err, code: ["it was called"] if (place.home / "deleted").exists() else [], seconds=40),
+    Attack("a corpus that is a file", ["fuzz", "--stateful", "--yes", "--runs", "20", "--corpus", "case.yaml", *subject("honest")], {"case.yaml": GOOD}, codes={2}, check=unchanged("case.yaml", GOOD), seconds=40),
+]
+for name, argv, pipe in [
+    ("a scenario", ["host", "s.yaml", "--scripted", "good"], "s.yaml"),
+    ("the log of diff", ["diff", "{evil} honest", "{evil} honest", "--recording", "log.ndjson"], "log.ndjson"),
+    ("a log to compare", ["agents", "compare", "log.ndjson", "log.ndjson"], "log.ndjson"),
+    ("a load to compare", ["bench", "--tool", "echo", "--calls", "2", "--compare", "log.ndjson", *subject("honest")], "log.ndjson"),
+    ("the configuration of mcp", ["mcp", "--client-config", "c.json"], "c.json"),
+    ("the configuration in the folder of mcp", ["mcp"], ".mcp.json"),
+    ("a baseline of diff", ["diff", "{evil} honest", "{evil} honest", "--baseline", "b.json"], "b.json"),
+]:
+    ATTACKS.append(Attack(f"{name} is a pipe", argv, prepare=fifo(pipe), codes={2} if pipe != ".mcp.json" else {0, 2}, seconds=15))
+    ATTACKS.append(Attack(f"{name} is /dev/zero", argv, prepare=link("/dev/zero", pipe), codes={2} if pipe != ".mcp.json" else {0, 2}, seconds=15))
+    ATTACKS.append(Attack(f"{name} is a link to credentials", argv, prepare=link("{outside}/credentials", pipe), codes={2} if pipe != ".mcp.json" else {0, 2}, seconds=15))
+for name, target in [("outside", "{outside}/credentials"), ("dots", "../outside/credentials"), ("/dev/zero", "/dev/zero"), ("a process", "/proc/self/environ")]:
+    text = f"scenario: s\nservers: {{a: {{manifest: '{target}'}}}}\nexpect: {{allow_unhit: true}}\n"
+    ATTACKS.append(Attack(f"the manifest of a scenario is {name}", ["host", "s.yaml", "--scripted", "good"], {"s.yaml": text}, codes={2}, seconds=20))
+for flag in ["--junit", "--html", "--report", "--events", "--save-baseline"]:
+    ATTACKS.append(Attack(f"{flag} of host is the scenario", ["host", "s.yaml", "--scripted", "good", flag, "s.yaml"], {"s.yaml": scenario()}, codes={0, 2}, check=unchanged("s.yaml", scenario())))
+    ATTACKS.append(Attack(f"{flag} of diff is the suite", ["diff", "{evil} honest", "{evil} honest", "case.yaml", flag, "case.yaml"], {"case.yaml": GOOD}, codes={0, 1, 2}, check=unchanged("case.yaml", GOOD)))
+for flag in ["--openmetrics", "--otlp", "--export-k6", "--events"]:
+    for to, target in [("a suite", "case.yaml"), ("a pipe", "out/pipe"), ("a full device", "/dev/full")]:
+        ATTACKS.append(Attack(f"bench {flag} is {to}", ["bench", "case.yaml", "--calls", "2", flag, target], {"case.yaml": GOOD}, prepare=fifo("out/pipe"), codes={0, 1, 2}, check=unchanged("case.yaml", GOOD), seconds=30))
+for name, argv, target in [
+    ("call --media", ["call", "echo", "text=a", "--media", "out/media", *subject("image")], "out/media"),
+    ("complete --save", ["complete", "p", "a=b", "--save", "out/s.yaml", *subject("honest")], "out/s.yaml"),
+    ("prompt --save", ["prompt", "p", "--save", "out/s.yaml", *subject("big-resources")], "out/s.yaml"),
+    ("fuzz --stateful --save", ["fuzz", "--stateful", "--yes", "--runs", "20", "--save", "out/kept", *subject("hidden-error")], "out/kept/echo.yaml"),
+    ("man", ["man", "out"], "out/mcprove.1"),
+]:
+    ATTACKS.append(Attack(f"{name} through a link out of the folder, later", argv, prepare=link("{outside}/precious", target), seconds=60, report=64 << 20, output=128 << 20))
+# What an agent may ask of mcp.
+for path in ["../outside/x.yaml", "/etc/x.yaml", "evals/../../outside/x.yaml", "away/x.yaml", "link.yaml", "pipe.yaml", ".git/hooks/x.yaml", "a\x00b.yaml", "evals/" + "n" * 300 + ".yaml", "~/x.yaml", "evals/x.yaml/y.yaml", ".mcp.yaml"]:
+    ATTACKS.append(Attack(f"write_test of mcp to {path[:30]!r}", ["mcp"], {"evals/x.yaml": GOOD}, drive=as_agent(("write_test", {"path": path, "content": GOOD, "overwrite": True})),
+                          prepare=both(link("{outside}", "away"), link("{outside}/precious", "link.yaml"), fifo("pipe.yaml")), seconds=30))
+for what, content in {
+    "a server of its own": GOOD.replace(PYTHON, "touch").replace(SCRIPT, "owned"), "a hook": suite(HONEST, ["{name: a, tool: echo, args: {text: a}, expect: {contains: [a]}}"], "hooks: {beforeAll: touch owned}\n"),
+    "an import": "imports: ['../outside/credentials']\n" + suite(HONEST, ["{name: a, tool: echo, args: {text: a}, expect: {contains: [a]}}"]),
+    "a step with a server": GOOD + "setup:\n  - {server: {command: touch, args: [owned]}, tool: x}\n", "a matrix": GOOD + "matrix: {servers: [{command: touch, args: [owned]}]}\n",
+    "a fixture": "fixture: '/etc'\n" + suite(HONEST, ["{name: a, tool: echo, args: {text: a}, expect: {contains: [a]}}"]), "a command in env": GOOD.replace("args:", "env: {LD_PRELOAD: /tmp/evil.so}, args:", 1),
+    "another cwd": GOOD.replace("args:", "cwd: /etc, args:", 1), "docker": GOOD.replace("args:", "docker: evil, args:", 1), "100,000 levels": "[" * 100_000,
+}.items():
+    ATTACKS.append(Attack(f"write_test and run_suite of mcp with {what}", ["mcp", "--add-server", "s={evil} honest"], drive=as_agent(("write_test", {"path": "evals/x.yaml", "content": content}), ("run_suite", {"path": "evals"})),
+                          check=lambda place, out, err, code: ["a command was run"] if any(place.home.rglob("owned")) else [], seconds=60))
+for path in ["../outside/credentials", "/etc/passwd", "away", "link.yaml", "pipe.yaml", "/dev/zero"]:
+    for tool in ["run_suite", "validate_suite"]:
+        ATTACKS.append(Attack(f"{tool} of mcp on {path}", ["mcp"], {"evals/x.yaml": GOOD}, drive=as_agent((tool, {"path": path})),
+                              prepare=both(link("{outside}", "away"), link("{outside}/credentials", "link.yaml"), fifo("pipe.yaml")), seconds=30))
+# Logins.
+for name in ["logins.json"]:
+    ATTACKS += [
+        Attack("login: the file of logins is a link", ["login", "{url}", "--no-browser", "--timeout", "10s"], http="login_good", drive=signing_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"},
+               prepare=link("{outside}/precious", f"settings/{name}"), codes={0, 2}, keeps_outside=True, may_say_secret=True),
+        Attack("login: the file of logins is a pipe", ["login", "{url}", "--no-browser", "--timeout", "10s"], http="login_good", drive=signing_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"},
+               prepare=lambda place: ((place.home / "settings").mkdir(), os.mkfifo(place.home / "settings/logins.json")), codes={2}, seconds=20),
+        Attack("login: the file of logins is /dev/zero", ["login", "--list"], env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, prepare=link("/dev/zero", "settings/logins.json"), codes={2}, seconds=20),
+        Attack("login: the file of logins is a bomb", ["login", "--list"], {"settings/logins.json": "[" * 1_000_000}, env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={0, 2}, seconds=20),
+        Attack("login: the folder of settings cannot be written", ["login", "{url}", "--no-browser", "--timeout", "10s"], {"settings": "a file"}, http="login_good", drive=signing_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={2}, seconds=20),
+    ]
+for what in ["script", "file", "option", "data", "quote", "plain", "smb", "space"]:
+    ATTACKS.append(Attack(f"login: the page to sign in is {what}", ["login", "{url}", "--timeout", "3s"], {"bin/xdg-open": '#!/bin/sh\necho "$*" >> "$HOME/../opened"\n'}, http=f"login_opens_{what}",
+                          prepare=lambda place: (place.home / "bin/xdg-open").chmod(0o755), env={"MCPROVE_CONFIG_DIR": "{home}/settings", "PATH": "{home}/bin:/usr/bin:/bin", "DISPLAY": ":0"}, codes={2}, seconds=20,
+                          check=lambda place, out, err, code: [f"opened {text}" for text in [(place.home.parent / "opened").read_text() if (place.home.parent / "opened").exists() else ""] if text and not text.startswith(("http://127.0.0.1", "https://"))]))

@@ -7,6 +7,7 @@ show besides is its `check`.
 """
 
 import hashlib
+import json
 import os
 import re
 import signal
@@ -116,7 +117,6 @@ def encodings(secret):
     """A secret as servers send it."""
     import base64
     import html
-    import json
     import urllib.parse
 
     raw = secret.encode()
@@ -253,8 +253,7 @@ def judged(attack, place):
                     process.stdin.close()
                 except OSError:
                     pass
-            _, status = os.waitpid(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
+            process.wait()
         finally:
             late.cancel()
             if process.stdin and not process.stdin.closed:
@@ -309,6 +308,28 @@ def judged(attack, place):
 def read(path, most=8 << 20):
     with open(path, "rb") as file:
         return file.read(most).decode("utf-8", errors="replace")
+
+
+def talking(*requests, seconds=60):
+    """Sends lines of JSON one after the other, each when the one before it has its answer, and closes the input."""
+
+    def drive(process, place):
+        answers, end = open(place.tmp.parent / "stdout", "rb"), time.monotonic() + seconds * SLOWNESS
+        answered = 0
+        with answers:
+            for asked, request in enumerate(requests, 1):
+                process.stdin.write((filled(json.dumps(request), place) + "\n").encode())
+                process.stdin.flush()
+                while "id" in request and answered < sum("id" in each for each in requests[:asked]):
+                    if process.poll() is not None or time.monotonic() > end:
+                        raise RuntimeError(f"no answer to request {asked}")
+                    chunk = answers.read(1 << 20)
+                    answered += chunk.count(b"\n")
+                    if not chunk:
+                        time.sleep(0.02)
+        process.stdin.close()
+
+    return drive
 
 
 def watch(pid, peak):

@@ -1,7 +1,8 @@
 """Class 1: whatever is sent, peak memory stays below 512 MB, and all reports are written."""
 
 from harness import REPORTS, Attack, all_reports
-from suites import case, evil, over_http, subject, suite
+from logins import signing_in
+from suites import as_agent, case, client, driven, evil, over_http, scenario, subject, suite
 
 FLOODS = [
     "notification-flood", "request-flood", "ping-flood", "init-flood", "list-flood", "progress-flood", "growing-zeros",
@@ -9,6 +10,21 @@ FLOODS = [
     "stdout-endless", "half-messages", "image", "image-and-audio", "huge-instructions", "huge-server-name",
     "huge-capabilities", "list-changed-storm", "elicitation-storm", "batch-of-many",
 ]
+
+MANIFEST = "tools:\n  - {name: echo, description: d, inputSchema: {type: object}, responses: [{result: hi}]}\n"
+INIT = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}\n'
+SPOKEN = INIT + b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"zebra"}}}\n'
+
+
+def deaf_client(process, place):
+    """Asks for an hour of replies and reads none: standard output is a file, so it reads slowly enough by being many."""
+    try:
+        process.stdin.write(INIT)
+        for number in range(2, 60_000):
+            process.stdin.write(b'{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{}}\n' % number)
+    except OSError:
+        pass
+    process.stdin.close()
 
 
 def reports_written(place, stdout, stderr, code):
@@ -73,3 +89,61 @@ ATTACKS += [
     Attack("a snapshot of a reply of 20 MB", ["snapshot", "case.yaml", "--update"], {"case.yaml": case(evil("ten-megabytes"))}),
     Attack("a snapshot of a reply that grows", ["snapshot", "case.yaml", "--update"], {"case.yaml": case(evil("growing-blocks"))}),
 ]
+
+# Commands that came later, each with the floods that it can be reached by.
+for flood, command in [
+    ("notification-flood", ["diff", "{evil} notification-flood", "{evil} notification-flood", "--timeout", "20s"]),
+    ("ten-megabytes", ["diff", "{evil} ten-megabytes", "{evil} two-megabytes", "--timeout", "20s"]),
+    ("growing-blocks", ["diff", "{evil} growing-blocks", "{evil} growing-keys", "--timeout", "20s"]),
+    ("growing-zeros", ["diff", "{evil} growing-zeros", "{evil} growing-zeros", "--timeout", "20s"]),
+    ("big-pages", ["diff", "{evil} big-pages", "{evil} honest", "--timeout", "20s"]),
+]:
+    ATTACKS.append(Attack(f"{flood} against {command[0]} of {command[2][7:]}", [*command, *all_reports(), "--events", "out/log.ndjson"], seconds=150))
+for flood in ["notification-flood", "ten-megabytes", "growing-keys", "stderr-flood", "stdout-endless"]:
+    ATTACKS.append(Attack(f"{flood} against fuzz --stateful", ["fuzz", "--stateful", "--yes", "--runs", "60", "--timeout", "20s", "--time", "40s", "--corpus", "out/corpus", *subject(flood)], seconds=150))
+for flood in ["big-pages", "growing-in-list", "list-flood"]:
+    for words in (["lock"], ["lock", "--json"], ["fuzz", "--propose", "--yes"], ["snapshot", "--catalog", "--update"], ["coverage", "case.yaml"]):
+        against = subject(flood) if words[0] != "snapshot" else []
+        argv = [*words, *(["case.yaml"] if words[0] == "snapshot" else []), "--timeout", "20s", *against]
+        ATTACKS.append(Attack(f"{flood} against {' '.join(words)}", argv, {"case.yaml": case(evil(flood))}, seconds=150, output=128 << 20 if "--json" in words else 1 << 20, raw_output="--json" in words))
+for words in (["prompt", "p1", "--json"], ["prompt", "p1", "--save", "out/saved.yaml"], ["read", "file:///r1", "--save", "out/saved.yaml"], ["read", "file:///r1", "--raw"], ["complete", "p1", "a=b"]):
+    ATTACKS.append(Attack(f"big-resources against {' '.join(words)}", [*words, "--timeout", "20s", *subject("big-resources")], seconds=150, output=128 << 20, report=64 << 20, raw_output=True))
+for behaviour in ["flood", "notifications", "small-flood", "growing", "endless-line", "junk", "deep", "prints", "batch"]:
+    for transport in ["stdio", "http"] if behaviour not in ("prints", "endless-line", "junk") else ["stdio"]:
+        ATTACKS.append(Attack(f"a client that does {behaviour} against host over {transport}", ["host", "s.yaml", *all_reports(), "--events", "out/log.ndjson", *client(behaviour, transport)],
+                              {"s.yaml": scenario(transport)}, seconds=150, output=2 << 20))
+for fault in ["oversized:67108864", "notification-flood:100000", "list-changed-storm:100000"]:
+    ATTACKS.append(Attack(f"a scenario with {fault}", ["host", "s.yaml", "--scripted", "good", *all_reports()], {"s.yaml": scenario(faults=f"search={fault}", more="scripted: {calls: [{tool: search}, {tool: search}, {tool: search}]}\n")}, seconds=150))
+CALLS = [("call", {"tool": "echo", "args": {"text": "zebra"}})]
+for flood in ["notification-flood", "growing-zeros", "growing-blocks", "stderr-flood"]:
+    ATTACKS.append(Attack(f"{flood} against drive", ["drive"], drive=driven("{evil} " + flood, *CALLS * 2), seconds=150, output=256 << 20, raw_output=True))
+ATTACKS += [
+    Attack("60 replies of 10 MB against drive", ["drive"], drive=driven("{evil} ten-megabytes", *CALLS * 60), seconds=240, output=2 << 30, raw_output=True),
+    Attack("40 replies that grow against drive", ["drive"], drive=driven("{evil} growing-zeros", *CALLS * 40), seconds=300, output=4 << 30, raw_output=True),
+    Attack("big-pages against list of drive", ["drive"], drive=driven("{evil} big-pages", ("list", {}), ("list", {})), seconds=150, output=256 << 20, raw_output=True),
+]
+for flood in ["notification-flood", "ten-megabytes", "growing-zeros", "growing-keys", "growing-blocks", "stderr-flood"]:
+    ATTACKS.append(Attack(f"{flood} against call_tool of mcp", ["mcp", "--add-server", "s={evil} " + flood],
+                          drive=as_agent(("call_tool", {"server": "s", "tool": "echo", "arguments": {"text": "zebra"}})), seconds=150))
+for flood in ["big-pages", "growing-in-list", "big-resources", "huge-server-name"]:
+    for tool in ["inspect_server", "propose_tests", "lint_schemas", "audit"]:
+        ATTACKS.append(Attack(f"{flood} against {tool} of mcp", ["mcp", "--add-server", "s={evil} " + flood], drive=as_agent((tool, {"server": "s"})), seconds=150))
+ATTACKS.append(Attack("150 failing replies of 2 MB against run_suite of mcp", ["mcp"], {"evals/suite.yaml": suite(evil("two-megabytes"), TESTS)},
+                      drive=as_agent(("run_suite", {"path": "evals"})), seconds=240))
+for flood in ["notification-flood", "growing-zeros", "stdout-endless", "stderr-flood", "ten-megabytes", "half-messages", "batch-of-many"]:
+    ATTACKS.append(Attack(f"{flood} through intercept", ["intercept", "--events", "out/log.ndjson", "--as-suite", "out/kept.yaml", "--timeout", "40s", *subject(flood)],
+                          stdin=SPOKEN, seconds=150, output=4 << 30, raw_output=True, report=64 << 20))
+for flood in ["sse-flood", "get-flood", "big-headers", "big-error-page"]:
+    ATTACKS.append(Attack(f"http {flood} against call", ["call", "echo", "text=zebra", "--timeout", "30s", "--url", "{url}"], http=flood, seconds=150))
+    ATTACKS.append(Attack(f"http {flood} against bench", ["bench", "--tool", "echo", "--args", '{"text":"x"}', "--calls", "8", "--clients", "4", "--timeout", "30s", "--url", "{url}"], http=flood, seconds=150))
+ATTACKS += [
+    Attack("a client that floods a mock", ["mock", "--tools-from", "m.yaml"], {"m.yaml": MANIFEST}, shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
+    Attack("a client that never reads a mock", ["mock", "--tools-from", "m.yaml"], {"m.yaml": MANIFEST}, drive=deaf_client, seconds=60),
+    Attack("a client that floods mcp", ["mcp"], shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
+    Attack("a program that floods drive", ["drive"], shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
+    Attack("a request of 20 MB that grows against drive", ["drive"], stdin=b'{"id":1,"method":"open","params":{"server":[' + b"0," * (10 << 20) + b"0]}}\n", seconds=60),
+    Attack("a request of 20 MB that grows against mcp", ["mcp"], stdin=SPOKEN[:SPOKEN.index(b"\n") + 1] + b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"list_servers","arguments":{"a":[' + b"0," * (10 << 20) + b"0]}}}\n", seconds=60, output=64 << 20),
+]
+for kind in ["resource", "metadata", "registration", "token", "challenge"]:
+    ATTACKS.append(Attack(f"login: a {kind} of 200 MB", ["login", "{url}", "--no-browser", "--timeout", "20s"], http=f"login_{kind}_flood", drive=signing_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, seconds=90, codes={0, 2}))
+    ATTACKS.append(Attack(f"login: a {kind} that grows", ["login", "{url}", "--no-browser", "--timeout", "20s"], http=f"login_{kind}_growing", drive=signing_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, seconds=90, codes={0, 2}))

@@ -2,10 +2,11 @@
 
 import os
 import signal
+import subprocess
 import time
 
 from harness import Attack
-from suites import PYTHON, SCRIPT, case, suite
+from suites import PYTHON, SCRIPT, case, scenario, subject, suite
 
 HONEST = f'{{command: "{PYTHON}", args: ["{SCRIPT}", "honest"]}}'
 TEST = "{name: a, tool: echo, args: {text: zebra}, expect: {contains: [zebra]}}"
@@ -26,6 +27,21 @@ PLACES = {
     "fuzz runs": suite(HONEST, [TEST[:-1] + ", fuzz: {runs: %s}}"]),
     "a JSON path index": case(HONEST, "{json_path: {'$.content[%s].text': zebra}}"),
 }
+
+
+def interrupted_after(seconds):
+    """Waits for the end, and interrupts what serves for ever."""
+
+    def drive(process, place):
+        process.stdin.close()
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+
+    return drive
+
+
 ATTACKS = []
 for number, (name, text) in enumerate(PLACES.items()):
     for at, value in enumerate(VALUES):
@@ -71,3 +87,55 @@ for when, hook in [("beforeAll", "beforeAll"), ("afterAll", "afterAll"), ("befor
                    {"suite.yaml": suite(HONEST, [TEST], f"hooks: {{{hook}: sh -c 'trap \"\" TERM INT; sleep 50; sleep 50'}}\n")},
                    drive=interrupted(sig), codes={130, 2}, seconds=12)
         )
+# Numbers of commands and files that came later.
+HUGE = ["9223372036854775807", "18446744073709551616", "-1", "1e308", "0", "0.0000001", "nan"]
+OPTIONS = {
+    "fuzz --stateful --runs": ["fuzz", "--stateful", "--yes", "--time", "3s", *subject("honest"), "--runs"],
+    "fuzz --time": ["fuzz", "--yes", "--runs", "2", *subject("honest"), "--time"],
+    "fuzz --stateful --seed": ["fuzz", "--stateful", "--yes", "--runs", "10", *subject("honest"), "--seed"],
+    "diff --seed": ["diff", "{evil} honest", "{evil} honest", "--seed"],
+    "diff --trials": ["diff", "{evil} honest", "{evil} honest", "--dry-run", "--trials"],
+    "diff --timeout": ["diff", "{evil} honest", "{evil} honest", "--timeout"],
+    "lock --timeout": ["lock", *subject("honest"), "--timeout"],
+    "host --timeout": ["host", "s.yaml", "--scripted", "good", "--timeout"],
+    "host --trials": ["host", "s.yaml", "--scripted", "good", "--dry-run", "--trials"],
+    "ui --port": ["ui", "--no-open", "--port"],
+    "login --redirect-port": ["login", "http://127.0.0.1:9/", "--no-browser", "--redirect-port"],
+    "agents --k": ["agents", "compare", "log", "log", "--k"],
+    "agents --alpha": ["agents", "compare", "log", "log", "--alpha"],
+    "bench --ramp": ["bench", "case.yaml", "--calls", "3", "--ramp"],
+    "bench --warm-up": ["bench", "case.yaml", "--calls", "3", "--warm-up"],
+    "bench --session-per": ["bench", "case.yaml", "--calls", "3", "--session-per"],
+    "bench --start-at": ["bench", "case.yaml", "--calls", "3", "--start-at"],
+    "bench --pid": ["bench", "case.yaml", "--calls", "3", "--pid"],
+    "bench --gate": ["bench", "case.yaml", "--calls", "3", "--gate"],
+    "mock --http": ["mock", "--tools-from", "m.yaml", "--http"],
+    "intercept --timeout": ["intercept", *subject("honest"), "--timeout"],
+    "conformance --timeout": ["conformance", *subject("silent-and-gone"), "--timeout"],
+    "ci --threshold": ["ci", "case.yaml", "--threshold"],
+}
+FILES = {"case.yaml": case(HONEST), "s.yaml": scenario(), "log": "", "m.yaml": "tools: [{name: a}]\n"}
+for number, (name, argv) in enumerate(OPTIONS.items()):
+    for at, value in enumerate(HUGE):
+        if (number + at) % 3 == 0:
+            given = {"bench --ramp": f"{value}@{value}s,..{value}@1s", "bench --gate": f"p95 < {value}ms", "mock --http": f"127.0.0.1:{value}"}.get(name, value)
+            if "time" in name or name == "bench --warm-up":
+                given = f"{value}s" if at % 2 else f"{value}h"
+            if name in ("bench --warm-up", "bench --start-at", "mock --http", "ui --port", "bench --ramp") and at < 1:
+                given = given.replace("9223372036854775807", "92233720368547758070")
+            ATTACKS.append(Attack(f"{name} {given}", [*argv[:-1], f"{argv[-1]}={given}"], dict(FILES), seconds=20, drive=interrupted_after(8), codes={0, 1, 2, 4, 130}))
+KEYS = {
+    "seed": scenario(more="seed: %s\n"), "timeout": scenario(timeout="%s"), "timeout in hours": scenario(timeout="%sh"),
+    "detected": scenario().replace("allow_unhit", "detected: %sh, allow_unhit"), "retries": scenario().replace("allow_unhit", "retries: %s, allow_unhit"),
+    "rate": scenario().replace("allow_unhit", "rate: %s, allow_unhit"), "after": scenario(more="scripted: {calls: [{tool: search, after: %ss}]}\n"),
+    "slow": scenario(faults="search=slow:%s"), "oversized": scenario(faults="search=oversized:%s"), "notification-flood": scenario(faults="search=notification-flood:%s"),
+    "rate-limit": scenario(faults="search=rate-limit:%s"), "flaky": scenario(faults="search=flaky:%s"),
+}
+for number, (name, text) in enumerate(KEYS.items()):
+    for at, value in enumerate(HUGE):
+        if (number + at) % 3 == 0:
+            ATTACKS.append(Attack(f"{name} of a scenario is {value}", ["host", "s.yaml", "--scripted", "good"], {"s.yaml": text.replace("%s", value)}, seconds=40))
+for limit in [5, 6, 7, 8, 10, 12, 16, 24]:
+    for command in ("diff '{evil} honest' '{evil} honest'", "host s.yaml --scripted good", "lock --server '{evil} honest'", "ui --no-open", "mcp"):
+        ATTACKS.append(Attack(f"{limit} descriptors for {command.split()[0]}", [], dict(FILES), shell=f'ulimit -n {limit}; exec "$0" {command}',
+                              drive=interrupted_after(6), codes={0, 1, 2, 130}, seconds=30))

@@ -1,12 +1,30 @@
 """Class 4: a secret is shown nowhere, in whatever encoding a server sends it."""
 
 import behaviours
-from harness import SECRET, Attack, all_reports
-from suites import case, evil, over_http, suite
+from harness import SECRET, Attack, all_reports, talking
+from logins import signing_in
+from suites import PYTHON, SCRIPT, as_agent, case, client, driven, evil, over_http, scenario, subject, suite
+
+SPOKEN = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"zebra"}}}\n'
+
+
+def written(place):
+    return "".join(path.read_text(errors="replace") for path in (place.home / "out").rglob("*") if path.is_file())
+
+
+def no_token(place, stdout, stderr, code):
+    """The tokens of the login are in its file, which only its user can read, and nowhere else."""
+    wrong = [f"shows {token}" for token in ("tok-0123456789abcdef", "ref-0123456789", "code-0123456789") if token in stdout + stderr]
+    kept = place.home / "settings/logins.json"
+    if kept.exists() and kept.stat().st_mode & 0o077:
+        wrong.append(f"the file of logins has the mode {oct(kept.stat().st_mode)}")
+    return wrong
+
 
 SHOWN = [name for name in vars(behaviours) if name.startswith("secret_")]
 HTTP = ["secret_redirect", "secret_login", "secret_header", "secret_session", "secret_page"]
-STDIO = [name for name in SHOWN if name not in HTTP]
+OTHER = ["secret_on_every_method"]
+STDIO = [name for name in SHOWN if name not in HTTP + OTHER]
 EVERYTHING = [*all_reports(), "--events", "out/log.ndjson", "-v", "--github"]
 ATTACKS = []
 for name in STDIO:
@@ -56,8 +74,6 @@ for command in [
     ["conformance", "--timeout", "5s", "--events", "out/log.ndjson"],
     ["list", "--schema", "echo"],
 ]:
-    from suites import subject
-
     name = f"secret-everywhere of --env against {' '.join(command)}"
     ATTACKS.append(Attack(name, [*command, *ENV, *subject("secret-everywhere")], dict(SUITE)))
 for command in (["audit", "--yes"], ["list"], ["doctor"], ["bench", "--tool", "echo"]):
@@ -89,3 +105,41 @@ ATTACKS += [
            env={"TOKEN": "s3cr3t-" + "abcdefgh" * 12_000}, seconds=60, check=lambda place, out, err, code:
            ["shows it"] if "abcdefghabcdefghabcdefgh" in out + err else []),
 ]
+# Sinks that came later.
+WITH_TOKEN = {"case.yaml": case(evil("secret-everywhere"), "{contains: [nothing]}")}
+for command in [
+    ["lock"], ["lock", "--json"], ["list", "-v"], ["list", "--json"], ["fuzz", "--stateful", "--yes", "--runs", "30", "--corpus", "out/corpus", "--save", "out/kept"],
+    ["fuzz", "--propose", "--yes"], ["prompt", "p", "--json"], ["prompt", "p", "--save", "out/p.yaml"], ["read", "http://h/r", "--json"], ["read", "http://h/r", "--save", "out/r.yaml"],
+    ["complete", "p", "a=b", "--json"], ["call", "echo", "text=a", "--json"], ["call", "echo", "text=a", "--raw"], ["call", "echo", "text=a", "--save", "out/c.yaml"],
+    ["bench", "--tool", "echo", "--args", '{"text":"x"}', "--calls", "5", *all_reports(), "--events", "out/log.ndjson", "--json"],
+    ["bench", "--tool", "echo", "--args", '{"text":"x"}', "--calls", "5", "--openmetrics", "out/metrics", "--otlp", "out/otlp.json"],
+    ["conformance", *all_reports(), "--timeout", "5s"], ["intercept", "--as-suite", "out/kept.yaml", "--events", "out/log.ndjson", "--timeout", "5s"],
+]:
+    name = f"secret-on-every-method of --env against {' '.join(command[:4])}, {len(command)} words"
+    ATTACKS.append(Attack(name, [*command, *([] if command[0] == "intercept" else ENV), *subject("secret-on-every-method")], {"case.yaml": SUITE["case.yaml"]}, seconds=90,
+                          stdin=b"" if command[0] != "intercept" else SPOKEN, may_say_secret=command[0] == "intercept"))
+for command in [["lock"], ["lock", "--json"], ["lock", "--check"], ["doctor"], ["conformance", "--timeout", "5s"]]:
+    ATTACKS.append(Attack(f"a server that dies with a secret against {' '.join(command[:2])}, later", [*command, *ENV, *subject("secret-at-start")], codes={1, 2}))
+PAIR = ["{evil} secret-everywhere", "{evil} honest"]
+ATTACKS += [
+    Attack("a secret of the suite against diff, all reports", ["diff", *PAIR, "case.yaml", *all_reports(), "--events", "out/log.ndjson"], dict(WITH_TOKEN)),
+    Attack("a secret in the command of diff", ["diff", "{evil} honest --token=" + SECRET.split()[0], "{evil} secret-error", *all_reports(), "--events", "out/log.ndjson"],
+           check=lambda place, out, err, code: ["shows the token"] if SECRET.split()[0] in out + err + written(place) else []),
+    Attack("a secret in the URL of diff", ["diff", "http://127.0.0.1:9/?token=" + SECRET.split()[0], "http://user:" + SECRET.split()[0].replace("/", "") + "@127.0.0.1:9/", *all_reports()],
+           check=lambda place, out, err, code: ["shows the token"] if SECRET.split()[0] in out + err + written(place) or SECRET.split()[0].replace("/", "") in out + err + written(place) else []),
+    Attack("a secret of the client against host, all reports", ["host", "s.yaml", *EVERYTHING, "--env", f"TOKEN={SECRET}", *client("secret")], {"s.yaml": scenario()}),
+    Attack("a secret of the client over HTTP against host, all reports", ["host", "s.yaml", *EVERYTHING, "--env", f"TOKEN={SECRET}", *client("secret", "http")], {"s.yaml": scenario("http")}),
+    Attack("a secret of the suite against run of drive", ["drive"], dict(WITH_TOKEN), drive=talking({"id": 1, "method": "run", "params": {"args": ["case.yaml"]}}, {"id": 2, "method": "collect", "params": {"args": ["case.yaml"]}})),
+    Attack("a server that dies with a secret against open of drive", ["drive"],
+           drive=talking({"id": 1, "method": "open", "params": {"server": {"command": PYTHON, "args": [SCRIPT, "secret-at-start"], "env": {"TOKEN": "${TOKEN}"}}}})),
+    Attack("a server that crashes with a secret against call of drive", ["drive"],
+           drive=driven({"command": PYTHON, "args": [SCRIPT, "secret-crash"], "env": {"TOKEN": "${TOKEN}"}}, ("call", {"tool": "echo", "args": {"text": "a"}, "expect": {"contains": "x"}}))),
+]
+for tool, given in [("list_servers", {}), ("inspect_server", {"server": "s"}), ("call_tool", {"server": "s", "tool": "echo", "arguments": {"text": "a"}, "expect": {"contains": "zebra"}}),
+                    ("propose_tests", {"server": "s"}), ("audit", {"server": "s"}), ("lint_schemas", {"server": "s"}), ("conformance", {"server": "s"}), ("run_suite", {"path": "evals"}), ("validate_suite", {"path": "evals"})]:
+    for behaviour in ("secret-everywhere", "secret-error", "secret-at-start"):
+        ATTACKS.append(Attack(f"{behaviour} against {tool} of mcp", ["mcp"], {"evals/case.yaml": case(evil(behaviour), "{contains: [nothing]}").replace("server: {", "server: {name: s, "),
+                       ".mcp.json": '{"mcpServers":{"s":{"command":"' + PYTHON + '","args":["' + SCRIPT + f'","{behaviour}"],"env":{{"TOKEN":"${{TOKEN}}"}}}}}}}}'}, drive=as_agent((tool, given)), seconds=90))
+for kind in ["resource", "metadata", "registration", "token", "challenge", "good"]:
+    ATTACKS.append(Attack(f"login: a {kind} that repeats what it got", ["login", "{url}", "--no-browser", "--timeout", "10s", "--client-id", "c", "--client-secret-env", "TOKEN"],
+                          http=f"login_{kind}_echoing", drive=signing_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={0, 2}, check=no_token))

@@ -6,7 +6,7 @@ import time
 
 import harness
 from harness import Attack
-from suites import PYTHON, SCRIPT, case, subject, suite
+from suites import PYTHON, SCRIPT, as_agent, case, client, driven, scenario, subject, suite
 
 HANGS = f'{{command: "{PYTHON}", args: ["{SCRIPT}", "hangs"]}}'
 TEST = "{name: a, tool: echo, args: {text: zebra}, expect: {contains: [zebra]}}"
@@ -76,4 +76,91 @@ SLOW = f'{{command: "{PYTHON}", args: ["{SCRIPT}", "answers-after-a-second"]}}'
 ATTACKS += [
     Attack("an answer that came while the program was stopped", ["run", "case.yaml"], {"case.yaml": case(SLOW, timeout="3s")}, drive=stopped, codes={0}, seconds=30),
     Attack("an answer to call that came while the program was stopped", ["call", "echo", "text=a", "--timeout", "3s", *subject("answers-after-a-second")], drive=stopped, codes={0}, seconds=30),
+]
+# Commands that came later.
+LATER = {
+    "diff": (["diff", "{evil} hangs", "{evil} honest", "--timeout", "5m"], {}),
+    "the list of diff": (["diff", "{evil} hangs-at-list", "{evil} hangs-at-start", "--timeout", "5m"], {}),
+    "lock": (["lock", "--timeout", "5m", *subject("hangs-at-list")], {}),
+    "fuzz --stateful": (["fuzz", "--stateful", "--yes", "--timeout", "5m", *subject("hangs")], {}),
+    "a long fuzz --stateful": (["fuzz", "--stateful", "--yes", "--runs", "10000", *subject("honest")], {}),
+    "fuzz --propose": (["fuzz", "--propose", "--yes", "--timeout", "5m", *subject("hangs-at-list")], {}),
+    "host": (["host", "s.yaml", *client("deaf")], {"s.yaml": scenario(timeout="5m")}),
+    "host with processes": (["host", "s.yaml", *client("forks")], {"s.yaml": scenario(timeout="5m")}),
+    "host over http": (["host", "s.yaml", *client("deaf", "http")], {"s.yaml": scenario("http", timeout="5m")}),
+    "bench of sessions": (["bench", "--tool", "echo", "--args", '{"text":"a"}', "--duration", "10m", "--clients", "4", "--session-per", "call", *subject("honest")], {}),
+    "a bench that hangs": (["bench", "--tool", "echo", "--args", '{"text":"a"}', "--rate", "50/s", "--duration", "10m", *subject("hangs")], {}),
+    "mock": (["mock", "--tools-from", "m.yaml"], {"m.yaml": "tools: [{name: a}]\n"}),
+    "intercept": (["intercept", "--events", "out/log.ndjson", *subject("hangs-at-start")], {}),
+    "drive": (["drive"], {}),
+    "mcp": (["mcp"], {}),
+    "mcp over http": (["mcp", "--http", "127.0.0.1:0"], {}),
+    "ui": (["ui", "--no-open", *subject("hangs")], {}),
+    "prompt": (["prompt", "p", "--timeout", "5m", *subject("hangs-at-start")], {}),
+    "complete": (["complete", "p", "a=b", "--timeout", "5m", *subject("hangs-at-start")], {}),
+    "agents": (["run", "agent.yaml", "--timeout", "5m"], {"agent.yaml": f"servers: {{s: {HANGS}}}\nagents:\n  - {{name: a, model: script, prompt: hi, script: [{{call: echo, arguments: {{text: a}}}}, {{say: hi}}], expect: {{contains: [hi]}}}}\n"}),
+}
+ENDED = {0, 130, 131, 143, 129, -2, -15, -1, -3}
+for number, (name, (argv, files)) in enumerate(LATER.items()):
+    for sig in (signal.SIGINT, [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT][number % 3]):
+        ATTACKS.append(Attack(f"{sig.name} in {name}", argv, files, drive=sending(sig), codes=ENDED, seconds=14))
+    ATTACKS.append(Attack(f"SIGINT twice in {name}", argv, files, drive=sending(signal.SIGINT, signal.SIGINT, apart=0.05), codes=ENDED, seconds=8))
+    ATTACKS.append(Attack(f"SIGKILL in {name}", argv, files, drive=sending(signal.SIGKILL), codes={-9, 0}, seconds=14))
+
+
+def busy(*talk, sig):
+    """Kills the program while it works on a request."""
+
+    def drive(process, place):
+        import threading
+
+        asking = threading.Thread(target=lambda: quietly(talk[0], process, place), daemon=True)
+        asking.start()
+        started(process, place)
+        time.sleep(0.5)
+        os.kill(process.pid, sig)
+
+    return drive
+
+
+def quietly(talk, process, place):
+    try:
+        talk(process, place)
+    except Exception:  # noqa: BLE001 - it is killed on purpose
+        pass
+
+
+for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+    ATTACKS += [
+        Attack(f"{sig.name} while drive waits for a call", ["drive"], drive=busy(driven("{evil} hangs", ("call", {"tool": "echo", "args": {"text": "a"}})), sig=sig), codes=ENDED | {-9}, seconds=14, raw_output=True),
+        Attack(f"{sig.name} while drive runs a suite", ["drive"], {"case.yaml": case(HANGS, timeout="5m")}, codes=ENDED | {-9}, seconds=14,
+               drive=busy(harness.talking({"id": 1, "method": "run", "params": {"args": ["case.yaml"]}}), sig=sig)),
+        Attack(f"{sig.name} while mcp calls a tool", ["mcp", "--add-server", "s={evil} hangs"], drive=busy(as_agent(("call_tool", {"server": "s", "tool": "echo", "arguments": {"text": "a"}})), sig=sig), codes=ENDED | {-9}, seconds=14),
+        Attack(f"{sig.name} while mcp audits", ["mcp", "--add-server", "s={evil} hangs"], drive=busy(as_agent(("audit", {"server": "s"})), sig=sig), codes=ENDED | {-9}, seconds=14),
+    ]
+
+
+def leaves(*talk):
+    """Closes the input of the program while it works on a request."""
+
+    def drive(process, place):
+        import threading
+
+        threading.Thread(target=lambda: quietly(talk[0], process, place), daemon=True).start()
+        started(process, place)
+        time.sleep(0.5)
+        process.stdin.close()
+
+    return drive
+
+
+ATTACKS += [
+    Attack("an agent that goes away while mcp audits", ["mcp", "--add-server", "s={evil} hangs"], drive=leaves(as_agent(("audit", {"server": "s"}))), codes={0}, seconds=14),
+    Attack("an agent that goes away while mcp calls a tool", ["mcp", "--add-server", "s={evil} hangs"], drive=leaves(as_agent(("call_tool", {"server": "s", "tool": "echo", "arguments": {"text": "a"}}))), codes={0}, seconds=14),
+    Attack("SIGINT in login", ["login", "{url}", "--no-browser", "--timeout", "5m"], http="login_good", drive=lambda process, place: (time.sleep(1.5), os.kill(process.pid, signal.SIGINT)), env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={130}, seconds=10),
+    Attack("SIGTERM in login", ["login", "{url}", "--no-browser", "--timeout", "5m"], http="login_good", drive=lambda process, place: (time.sleep(1.5), os.kill(process.pid, signal.SIGTERM)), env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={130, 143, -15}, seconds=10),
+    Attack("SIGINT in a login whose server says nothing", ["login", "{url}", "--no-browser", "--timeout", "5m"], http="login_silent", drive=lambda process, place: (time.sleep(1.5), os.kill(process.pid, signal.SIGINT)), env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={130}, seconds=10),
+    Attack("a login whose server says nothing ends in time", ["login", "{url}", "--no-browser", "--timeout", "4s"], http="login_silent", env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={2}, seconds=20),
+    Attack("a login whose server drips ends in time", ["login", "{url}", "--no-browser", "--timeout", "4s"], http="login_drips", env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={2}, seconds=20),
+    Attack("a login that nobody goes through ends in time", ["login", "{url}", "--no-browser", "--timeout", "3s"], http="login_good", env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={2}, seconds=12),
 ]

@@ -3,7 +3,7 @@
 import json
 
 from harness import Attack
-from suites import subject
+from suites import PYTHON, scenario, subject
 
 INIT = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}'
 READY = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
@@ -79,3 +79,17 @@ ATTACKS += [
            stdin=f"{INIT}\n{READY}\n".encode() + SENT[name], seconds=30, check=not_passed_on, raw_output=True)
     for name in UNREADABLE
 ]
+# Calls of a client of `mcprove host` that its rules could miss.
+HOSTED = """
+import os, subprocess, sys, time
+server = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+server.stdin.write(open("sent", "rb").read()); server.stdin.flush()
+time.sleep(1); server.stdin.close(); server.wait()
+"""
+for name, sent in SENT.items():
+    if len(sent) < 1 << 20:
+        ATTACKS.append(
+            Attack(f"{name} against not_called of host", ["host", "s.yaml", "--events", "out/log.ndjson", "--", PYTHON, "client.py", "{command...}"],
+                   {"s.yaml": scenario(timeout="10s").replace("search", "echo").replace("allow_unhit", "not_called: [files.echo], allow_unhit"), "client.py": HOSTED,
+                    "sent": f"{INIT}\n{READY}\n".encode() + sent}, codes={1, 2}, seconds=30)
+        )
