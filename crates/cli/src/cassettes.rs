@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use mcprove_model::{CaseReport, Direction, FrameKind, Plan, Report, Target, WirePart};
+use mcprove_model::{CaseReport, Direction, FrameKind, Plan, Report, Target, WirePart, bounded_json};
 use serde_json::{Value, json};
 
 use crate::atomic_write;
@@ -49,7 +49,7 @@ fn exchanges(case: &CaseReport, session: u32) -> Vec<Value> {
     let mut exchanges = Vec::new();
     let frames = case.frames.iter().filter(|(of, frame)| *of == session && frame.part == WirePart::Message);
     for (_, frame) in frames {
-        let Ok(message) = serde_json::from_slice::<Value>(&frame.body) else { continue };
+        let Some(message) = bounded_json::parse(&frame.body) else { continue };
         let id = message["id"].to_string();
         match (frame.direction, frame.kind) {
             (Direction::Sent, FrameKind::Request) => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcprove_engine::Catalog;
 use mcprove_judge::catalog_change::{CatalogChange, Class, catalog_changes, catalog_document};
-use mcprove_model::{ExitStatus, Redactor, ServerSpec};
+use mcprove_model::{ExitStatus, Redactor, ServerSpec, bounded_json};
 use mcprove_report::{escape_terminal_line, to_safe_json};
 use mcprove_suite::load::bounded_read;
 use mcprove_suite::starter::FileNames;
@@ -184,7 +184,7 @@ fn as_json(one: &Compared) -> Value {
 
 fn read(path: &Path) -> Result<Option<Value>, Failure> {
     match bounded_read::read_to_string(path) {
-        Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| {
+        Ok(text) => bounded_json::value(&text).map(Some).map_err(|error| {
             let message = format!("`{}` is not JSON: {error}", path.display());
             Failure::new(message, "fix the file, or remove it and store the catalog again with `--update`")
         }),

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcprove_model::{Origin, OriginPart, Remote, SourceFile, Target, nearest};
+use mcprove_model::{Origin, OriginPart, Remote, SourceFile, Target, bounded_json, nearest};
 use mcprove_suite::env_file;
 use mcprove_suite::load::bounded_read;
 use serde_json::Value;
@@ -48,7 +48,7 @@ pub(crate) fn read(path: &Path, name: Option<&str>, surroundings: &Surroundings<
     let shown = path.display();
     let text = bounded_read::read_to_string(path)
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
-    let config: Value = serde_json::from_str(&without_comments(&text))
+    let config = bounded_json::value(without_comments(&text))
         .map_err(|error| Failure::new(format!("`{shown}` is not JSON: {error}"), "fix the file"))?;
     let keys = [("mcpServers", "/mcpServers"), ("servers", "/servers"), ("mcp.servers", "/mcp/servers")];
     let found = keys.iter().find_map(|(key, pointer)| config.pointer(pointer).map(|servers| (*key, servers)));
@@ -91,7 +91,7 @@ pub(crate) fn read(path: &Path, name: Option<&str>, surroundings: &Surroundings<
 /// The names of the servers of a file; none if it cannot be read.
 pub(crate) fn names(path: &Path) -> Vec<String> {
     let text = bounded_read::read_to_string(path).unwrap_or_default();
-    let config: Value = serde_json::from_str(&without_comments(&text)).unwrap_or_default();
+    let config = bounded_json::parse(without_comments(&text)).unwrap_or_default();
     let servers =
         ["/mcpServers", "/servers", "/mcp/servers"].iter().find_map(|pointer| config.pointer(pointer)?.as_object());
     servers.into_iter().flat_map(serde_json::Map::keys).cloned().collect()

@@ -214,6 +214,26 @@ fn a_corpus_grows_and_is_replayed() {
     assert_eq!(broken.status.code(), Some(1));
 }
 
+/// What is in the folder besides sequences is neither read nor written through.
+#[cfg(unix)]
+#[test]
+fn links_and_pipes_are_no_part_of_a_corpus() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let corpus = folder.path().join("corpus");
+    fs::create_dir(&corpus).expect("a folder");
+    fs::write(folder.path().join("outside"), "keep me").expect("a file");
+    for (target, name) in [("/dev/zero", "a.ndjson"), ("../outside", "b.ndjson"), ("missing", "c.ndjson")] {
+        std::os::unix::fs::symlink(target, corpus.join(name)).expect("linked");
+    }
+    let replayed = fuzz(folder.path(), "delete-forgotten --fixed", &["--corpus", "corpus", "--replay", "--runs", "20"]);
+    let text = String::from_utf8_lossy(&replayed.stdout).into_owned() + &String::from_utf8_lossy(&replayed.stderr);
+    assert!(!text.contains("keep me") && !text.contains("could not be read"), "{text}");
+    fs::write(corpus.join("d.ndjson"), vec![b'\n'; 65 << 20]).expect("a file");
+    let large = fuzz(folder.path(), "delete-forgotten --fixed", &["--corpus", "corpus", "--replay"]);
+    assert_eq!(large.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&large.stderr).contains("is larger than 64 MiB"), "{large:?}");
+}
+
 #[test]
 fn two_versions_are_compared() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -164,3 +164,36 @@ fn no_file_holds_an_encoded_token() {
         }
     }
 }
+
+/// A file that is committed, and the answers that an agent reads, hold what a server says but not the secrets it repeats.
+#[test]
+fn lockfiles_and_agents_get_no_token() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let tools = r#"[{"name":"whoami","description":"tok-5f1e9c77aa01","annotations":{"readOnlyHint":true},"inputSchema":
+        {"type":"object","properties":{"of":{"type":"string","enum":["tok-5f1e9c77aa01","\u202e"]}}}}]"#;
+    shell_server::write(path, &tools.replace('\n', ""), r#""the token is ${#2} letters: $2""#);
+    let locked = mcprove(path, &["lock", "--server", SERVER, "--env", "TOKEN=tok-5f1e9c77aa01"], None);
+    assert_eq!(locked.status.code(), Some(0), "{}", told(&locked));
+    let lock = fs::read_to_string(path.join("mcprove.lock")).expect("a lockfile");
+    assert!(lock.contains("\"***\"") && !lock.contains("tok-5"), "{lock}");
+    assert!(!lock.contains('\u{202e}') && lock.contains("\\u202e"), "what acts is escaped: {lock}");
+    let again = mcprove(path, &["lock", "--check", "--server", SERVER, "--env", "TOKEN=tok-5f1e9c77aa01"], None);
+    assert_eq!(again.status.code(), Some(0), "{}", told(&again));
+
+    let config = serde_json::json!({"mcpServers": {"s": {"command": "sh",
+        "args": ["server.sh", "--token", "${MCP_TOKEN}"], "env": {"MCP_TOKEN": "${MCP_TOKEN}"}}}});
+    fs::write(path.join(".mcp.json"), config.to_string()).expect("a configuration");
+    let asked = [
+        r#"{"method":"open","params":{"server":{"command":"PROGRAM","args":["mcp"],"env":{"MCP_TOKEN":"tok-5f1e9c77aa01"}}}}"#,
+        r#"{"method":"call","params":{"session":1,"tool":"inspect_server","args":{"server":"s"}}}"#,
+        r#"{"method":"call","params":{"session":1,"tool":"call_tool","args":{"server":"s","tool":"whoami","arguments":{}}}}"#,
+    ];
+    let mut drive = Command::new(env!("CARGO_BIN_EXE_mcprove"));
+    let mut drive =
+        drive.arg("drive").current_dir(path).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let lines = asked.join("\n").replace("PROGRAM", env!("CARGO_BIN_EXE_mcprove")) + "\n";
+    drive.stdin.take().expect("piped").write_all(lines.as_bytes()).expect("written");
+    let answers = String::from_utf8(drive.wait_with_output().expect("it ends").stdout).expect("UTF-8");
+    assert!(answers.contains("***") && !answers.contains("tok-5"), "{answers}");
+}

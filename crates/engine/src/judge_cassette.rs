@@ -1,11 +1,11 @@
 //! Replies of judges, recorded next to their suites and played again: `cassettes/STEM.judges.json`.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcprove_model::{Case, FNV_START, Question, Redactor, fnv1a};
+use mcprove_suite::load::bounded_read;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{FOLDER, write_cassette};
@@ -56,5 +56,5 @@ fn path_of(case: &Case) -> PathBuf {
 }
 
 fn read(path: &Path) -> Replies {
-    fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    bounded_read::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }

@@ -4,7 +4,9 @@
 //! judged once, when the case is over.
 
 use mcprove_judge::trust::{RequestClaim, TraceEvent, coverage, flows_masked, widenings};
-use mcprove_model::{Case, Direction, FrameKind, Negotiation, Outcome, Redactor, Security, Verdict, WirePart};
+use mcprove_model::{
+    Case, Direction, FrameKind, Negotiation, Outcome, Redactor, Security, Verdict, WirePart, bounded_json,
+};
 use serde_json::Value;
 
 use crate::conversation::Conversation;
@@ -60,7 +62,7 @@ fn claims(record: &CaseRecord) -> Vec<RequestClaim> {
     let sent = record.frames().iter().filter(|(_, frame)| {
         frame.direction == Direction::Sent && frame.kind == FrameKind::Request && frame.part == WirePart::Message
     });
-    let messages = sent.filter_map(|(session, frame)| Some((session, serde_json::from_slice(&frame.body).ok()?)));
+    let messages = sent.filter_map(|(session, frame)| Some((session, bounded_json::parse(&frame.body)?)));
     messages
         .enumerate()
         .map(|(position, (session, message))| RequestClaim::of_message(session.to_string(), position, &message))

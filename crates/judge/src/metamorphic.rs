@@ -1,7 +1,7 @@
 //! Relations between the results of related calls: the arguments of the second call, and the check of its result
 //! against the first.
 
-use mcprove_model::Relation;
+use mcprove_model::{Relation, bounded_json};
 use serde_json::{Map, Value};
 
 /// The arguments of the related calls, given the result of the call itself: one call, or one for each page of a list.
@@ -191,7 +191,7 @@ fn items(result: &Value) -> Vec<Value> {
     let content = || result.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
     let text = || {
         let [one] = &content()[..] else { return None };
-        list_of(&serde_json::from_str::<Value>(one.get("text")?.as_str()?).ok()?)
+        list_of(&bounded_json::parse(one.get("text")?.as_str()?)?)
     };
     structured.or_else(text).unwrap_or_else(content)
 }

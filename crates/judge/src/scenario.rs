@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcprove_model::{Evaluated, Offline};
+use mcprove_model::{Evaluated, Offline, bounded_json};
 use serde_json::{Map, Value, json};
 
 /// A world, the calls that may change it, and what is expected of a recorded agent in it.
@@ -202,7 +202,7 @@ struct Call {
 impl Recording {
     /// Reads the recording of an agent, or its trace alone.
     fn read(text: &str) -> Result<Self, String> {
-        let whole: Value = serde_json::from_str(text).map_err(|error| format!("the recording is not JSON: {error}"))?;
+        let whole = bounded_json::value(text).map_err(|error| format!("the recording is not JSON: {error}"))?;
         let trace = whole.get("trace").unwrap_or(&whole);
         let Some(calls) = trace.get("tool_calls").and_then(Value::as_array) else {
             return Err("the recording has no `tool_calls`; it must be that of an agent".to_owned());

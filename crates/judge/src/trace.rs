@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 
-use mcprove_model::{CallRecord, Direction, Event, TracedCall};
+use mcprove_model::{CallRecord, Direction, Event, TracedCall, bounded_json};
 use serde_json::{Map, Value};
 
 /// Reason why a log could not be read.
@@ -38,7 +38,7 @@ pub fn logged(text: &str) -> Result<Vec<TracedCall>, BadLine> {
         if line.trim().is_empty() {
             continue;
         }
-        let value: Value = serde_json::from_str(line)
+        let value = bounded_json::value(line)
             .map_err(|error| BadLine { line: index + 1, message: format!("this is not JSON: {error}") })?;
         if let Some(call) = call_of(&value) {
             calls.push(call);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mcprove_model::{Diagnostics, Finding, Node, Place, SourceFile, Span};
+use mcprove_model::{Diagnostics, Finding, Node, Place, SourceFile, Span, bounded_json};
 use mcprove_suite::load::bounded_read;
 use mcprove_suite::yaml;
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub fn read(source: &SourceFile) -> (Option<Offer>, Vec<Finding>) {
         let (recording, findings) = from_event_log(source);
         return (recording.map(Offer::Recording), findings);
     }
-    let json = text.trim_start().starts_with(['{', '[']).then(|| serde_json::from_str::<Value>(text));
+    let json = text.trim_start().starts_with(['{', '[']).then(|| bounded_json::value(text));
     match json {
         Some(Ok(value)) => from_json(source, &value),
         // Broken JSON is reported as JSON; flow style YAML may begin the same way.
@@ -47,7 +47,7 @@ pub fn read(source: &SourceFile) -> (Option<Offer>, Vec<Finding>) {
 /// True if the first line is an event.
 fn is_event_log(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    serde_json::from_str::<Value>(first).is_ok_and(|value| value.get("event").is_some_and(Value::is_string))
+    bounded_json::parse(first).is_some_and(|value| value.get("event").is_some_and(Value::is_string))
 }
 
 fn from_json(source: &SourceFile, value: &Value) -> (Option<Offer>, Vec<Finding>) {

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mcprove_model::{Direction, Event, Finding, FrameKind, RpcError, RunStarted, SourceFile, Span, WirePart};
+use mcprove_model::{
+    Direction, Event, Finding, FrameKind, RpcError, RunStarted, SourceFile, Span, WirePart, bounded_json,
+};
 use serde_json::{Map, Value, json};
 
 use crate::rpc::{INTERNAL_ERROR, Refusal};
@@ -119,7 +121,7 @@ pub(crate) fn from_event_log(source: &SourceFile) -> (Option<Recording>, Vec<Fin
                 return (None, vec![Finding::error("bad-event", message).at(source.place(span)).help(help)]);
             }
             Event::Frame { index, session, frame } if frame.part == WirePart::Message => {
-                let Ok(message) = serde_json::from_slice::<Value>(&frame.body) else { continue };
+                let Some(message) = bounded_json::parse(&frame.body) else { continue };
                 let key = (index, session, message.get("id").unwrap_or(&Value::Null).to_string());
                 match (frame.direction, frame.kind) {
                     (Direction::Sent, FrameKind::Request) => {

@@ -1,5 +1,6 @@
 //! JSON-RPC from the server's side: what a message is, and what is answered to what is none.
 
+use mcprove_model::bounded_json;
 use serde_json::{Value, json};
 
 pub(crate) const PARSE_ERROR: i64 = -32700;
@@ -112,7 +113,7 @@ pub(crate) enum Incoming {
 
 /// Reads bytes as JSON.
 pub(crate) fn read(bytes: &[u8]) -> Result<Value, Refusal> {
-    serde_json::from_slice(bytes).map_err(|error| Refusal::new(PARSE_ERROR, format!("parse error: {error}")))
+    bounded_json::value(bytes).map_err(|error| Refusal::new(PARSE_ERROR, format!("parse error: {error}")))
 }
 
 /// Says what a message is.

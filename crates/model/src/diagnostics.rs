@@ -5,17 +5,23 @@ use std::ops::RangeInclusive;
 
 use crate::{Entry, Finding, Key, Node, SourceFile, Span, nearest};
 
+/// Findings that are kept of one file; the rest is counted. A file with a million mistakes has one that explains them.
+const MOST: usize = 2_000;
+
 /// Findings about one file, in the order they were found.
 #[derive(Debug)]
 pub struct Diagnostics<'s> {
     source: &'s SourceFile,
     findings: Vec<Finding>,
+    /// Findings that were not kept, and those of them that make the file unusable.
+    left_out: usize,
+    left_out_errors: usize,
 }
 
 impl<'s> Diagnostics<'s> {
     /// Starts an empty collection for a file.
     pub fn new(source: &'s SourceFile) -> Self {
-        Self { source, findings: Vec::new() }
+        Self { source, findings: Vec::new(), left_out: 0, left_out_errors: 0 }
     }
 
     /// The file spoken of.
@@ -23,24 +29,33 @@ impl<'s> Diagnostics<'s> {
         self.source
     }
 
-    /// All findings.
-    pub fn into_findings(self) -> Vec<Finding> {
+    /// All findings; the last one counts those that were not kept.
+    pub fn into_findings(mut self) -> Vec<Finding> {
+        let message = format!("{} more mistakes are left out", self.left_out);
+        let help = "correct those that are listed first";
+        if self.left_out_errors > 0 {
+            self.findings.push(Finding::error("too-many", message).help(help));
+        } else if self.left_out > 0 {
+            self.findings.push(Finding::warning("too-many", message).help(help));
+        }
         self.findings
     }
 
     /// Number of findings so far.
     pub fn count(&self) -> usize {
-        self.findings.len()
+        self.findings.len() + self.left_out
     }
 
     /// Number of findings that make the file unusable.
     pub fn error_count(&self) -> usize {
-        self.findings.iter().filter(|finding| finding.severity.fails()).count()
+        self.findings.iter().filter(|finding| finding.severity.fails()).count() + self.left_out_errors
     }
 
     /// Adds a finding that makes the file unusable.
     pub fn error(&mut self, rule: &'static str, span: Span, message: impl Into<String>) {
-        self.add(Finding::error(rule, message).at(self.source.place(span)));
+        if self.has_room(true) {
+            self.findings.push(Finding::error(rule, message).at(self.source.place(span)));
+        }
     }
 
     /// Adds a finding that makes the file unusable, with what to do next.
@@ -51,19 +66,35 @@ impl<'s> Diagnostics<'s> {
         message: impl Into<String>,
         help: impl Into<Cow<'static, str>>,
     ) {
-        self.add(Finding::error(rule, message).at(self.source.place(span)).help(help.into()));
+        if self.has_room(true) {
+            self.findings.push(Finding::error(rule, message).at(self.source.place(span)).help(help.into()));
+        }
     }
 
     /// Adds a finding that is an error only under `--strict`.
     pub fn warning(&mut self, rule: &'static str, span: Span, message: impl Into<String>, help: Option<String>) {
-        let mut finding = Finding::warning(rule, message).at(self.source.place(span));
-        finding.help = help;
-        self.add(finding);
+        if self.has_room(false) {
+            let mut finding = Finding::warning(rule, message).at(self.source.place(span));
+            finding.help = help;
+            self.findings.push(finding);
+        }
     }
 
     /// Adds a finding as it is.
     pub fn add(&mut self, finding: Finding) {
-        self.findings.push(finding);
+        if self.has_room(finding.severity.fails()) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// True if one more finding is kept; otherwise it is counted.
+    fn has_room(&mut self, is_error: bool) -> bool {
+        let has_room = self.findings.len() < MOST;
+        if !has_room {
+            self.left_out += 1;
+            self.left_out_errors += usize::from(is_error);
+        }
+        has_room
     }
 
     /// The entries of a map whose keys must all be known; what is not a map, or not known, is reported.
@@ -79,6 +110,10 @@ impl<'s> Diagnostics<'s> {
 
     /// Reports a key that means nothing here.
     pub fn unknown_key(&mut self, key: &Key, what: &str, known: &[&str]) {
+        if self.findings.len() >= MOST {
+            self.has_room(true);
+            return;
+        }
         let help = match nearest(&key.text, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known keys of {what}: {}", known.join(", ")),
@@ -149,5 +184,36 @@ impl<'s> Diagnostics<'s> {
             self.wrong_kind(node, what, "a whole number, 0 or more");
         }
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Severity;
+
+    #[test]
+    fn a_million_mistakes_are_counted_and_the_first_are_kept() {
+        let source = SourceFile::new("a.yaml", "a: 1\n");
+        let mut found = Diagnostics::new(&source);
+        for _ in 0..MOST + 3 {
+            found.error("unknown-key", Span::new(0, 1), "unknown key `a`");
+        }
+        found.warning("odd", Span::new(0, 1), "odd", None);
+        assert_eq!((found.count(), found.error_count()), (MOST + 4, MOST + 3));
+        let findings = found.into_findings();
+        assert_eq!(findings.len(), MOST + 1);
+        let last = findings.last().expect("a finding");
+        assert_eq!((last.severity, last.message.as_str()), (Severity::Error, "4 more mistakes are left out"));
+    }
+
+    #[test]
+    fn warnings_that_are_left_out_do_not_make_a_file_unusable() {
+        let source = SourceFile::new("a.yaml", "a: 1\n");
+        let mut found = Diagnostics::new(&source);
+        for _ in 0..=MOST {
+            found.warning("odd", Span::new(0, 1), "odd", None);
+        }
+        assert!(found.into_findings().iter().all(|finding| !finding.severity.fails()));
     }
 }

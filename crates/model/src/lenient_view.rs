@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::bounded_json::{self, BoundedValue};
+
 /// The text of a tool result: every `type: "text"` item, joined by line breaks.
 pub fn text_of_tool_result(result: &Value) -> String {
     let Some(items) = result.get("content").and_then(Value::as_array) else { return String::new() };
@@ -52,20 +54,29 @@ pub fn text_of_prompt(result: &Value) -> String {
 /// Servers like to add a hint after their JSON, on the same or on later lines; existing suites rely on it being
 /// skipped. A bare number or word in prose is not taken for a document: only objects and arrays are searched for.
 pub fn first_json(text: &str) -> Option<Value> {
-    if let Ok(value) = serde_json::from_str(text) {
-        return Some(value);
-    }
-    let mut rest = text;
-    loop {
-        let trimmed = rest.trim_start();
-        if trimmed.starts_with(['{', '[']) {
-            let mut documents = serde_json::Deserializer::from_str(trimmed).into_iter::<Value>();
-            if let Some(Ok(value)) = documents.next() {
-                return Some(value);
+    bounded_json::parse(text).or_else(|| documents_at_lines(text).next())
+}
+
+/// The JSON documents in a text that begin on lines of their own: objects and lists, one after the other.
+pub fn documents_at_lines(text: &str) -> impl Iterator<Item = Value> {
+    /// Lines that look like the beginning of a document and are none; each may be read to the end of the text.
+    const ATTEMPTS: usize = 200;
+    let (mut rest, mut attempts) = (text, 0);
+    std::iter::from_fn(move || {
+        while attempts < ATTEMPTS {
+            let trimmed = rest.trim_start();
+            if trimmed.starts_with(['{', '[']) {
+                let mut documents = serde_json::Deserializer::from_str(trimmed).into_iter::<BoundedValue>();
+                if let Some(Ok(BoundedValue(value))) = documents.next() {
+                    rest = &trimmed[documents.byte_offset()..];
+                    return Some(value);
+                }
+                attempts += 1;
             }
+            rest = trimmed.split_once('\n')?.1;
         }
-        rest = trimmed.split_once('\n')?.1;
-    }
+        None
+    })
 }
 
 #[cfg(test)]
@@ -88,5 +99,16 @@ mod tests {
         assert_eq!(first_json("{\n \"a\": 1\n}\n\nhint: more"), Some(json!({"a": 1})));
         assert_eq!(first_json("Found 2:\n[1, 2]"), Some(json!([1, 2])));
         assert_eq!(first_json("nothing here"), None);
+        assert_eq!(
+            documents_at_lines("{\"a\":1} [2]\nlog [3]\n[4]").collect::<Vec<_>>(),
+            [json!({"a": 1}), json!([2]), json!([4])]
+        );
+    }
+
+    #[test]
+    fn what_would_take_too_much_memory_is_no_document() {
+        let grows = format!("[{}0]", "[],".repeat(1 << 20));
+        assert_eq!(first_json(&grows), None);
+        assert_eq!(first_json(&format!("{}[5]", "[0,\n".repeat(1 << 20))), None);
     }
 }

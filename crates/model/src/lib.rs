@@ -8,6 +8,7 @@
 mod act;
 mod address;
 mod agent;
+pub mod bounded_json;
 mod calendar;
 mod case;
 mod chat;
@@ -92,7 +93,7 @@ pub use grading::{CriterionGrade, Grade, Grades, Judge, MODEL_GRADED_TAG, Questi
 pub use http_settings::{ClientCertificate, HttpSettings, TlsSettings};
 pub use isolation::Isolation;
 pub use latency::LatencyHistogram;
-pub use lenient_view::{first_json, text_of_contents, text_of_prompt, text_of_tool_result};
+pub use lenient_view::{documents_at_lines, first_json, text_of_contents, text_of_prompt, text_of_tool_result};
 pub use load::{
     CallStats, ErrorStats, LoadError, LoadPlan, LoadRecord, LoadWindow, MemoryGrowth, RateLimit, RateStep, UsageSample,
     per_second, share,

@@ -92,9 +92,16 @@ impl SourceFile {
             column: from.column,
             end_line: to.line,
             end_column: to.column,
-            excerpt: self.line(from.line).to_owned(),
+            excerpt: beginning(self.line(from.line)).to_owned(),
         }
     }
+}
+
+/// Length of a quoted line in bytes: a file may be one line, and each of its mistakes quotes it.
+const LONGEST_EXCERPT: usize = 4_000;
+
+fn beginning(line: &str) -> &str {
+    &line[..line.floor_char_boundary(LONGEST_EXCERPT)]
 }
 
 #[cfg(test)]
@@ -117,5 +124,12 @@ mod tests {
         let place = file.place(Span::new(8, 13));
         assert_eq!((place.line, place.column, place.end_column), (2, 5, 10));
         assert_eq!(place.excerpt, "two three");
+    }
+
+    #[test]
+    fn of_a_long_line_the_beginning_is_quoted() {
+        let file = SourceFile::new("a.yaml", "é".repeat(1 << 20));
+        let place = file.place(Span::new(1 << 20, 1 << 20));
+        assert_eq!((place.column, place.excerpt.len()), ((1 << 19) + 1, LONGEST_EXCERPT));
     }
 }

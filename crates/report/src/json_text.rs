@@ -19,6 +19,13 @@ pub fn pretty(value: &impl Serialize) -> String {
     escaped(json, is_obeyed)
 }
 
+/// The same with every string in full, for files that are read again.
+pub fn stored(value: &impl Serialize) -> String {
+    // Our own types have string keys and no failing serialisers.
+    let json = serde_json::to_string_pretty(value).unwrap_or_default();
+    escaped(json + "\n", is_obeyed)
+}
+
 /// Without white space and safe inside `<script>`: no `<`, so no tag can begin or end in it.
 pub(crate) fn for_script(value: &impl Serialize) -> String {
     escaped(written(value, CompactFormatter), |c| c == '<' || is_obeyed(c))

@@ -48,7 +48,7 @@ pub use escape::{
 pub use formats::html::{PAGE_SCRIPT, PAGE_STYLE, page_data};
 pub use formats::{FORMATS, Format, Shows};
 pub use fuzz_table::fuzz_table;
-pub use json_text::{line as to_safe_json_line, pretty as to_safe_json};
+pub use json_text::{line as to_safe_json_line, pretty as to_safe_json, stored as to_stored_json};
 pub use load::{K6Call, K6Script, LoadLine, load_of, load_summary, openmetrics, otlp};
 pub use ndjson::{Events, ReadError, read_events, write_event};
 pub use one_line::OneLine;

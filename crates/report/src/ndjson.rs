@@ -92,7 +92,7 @@ impl<R: BufRead> Iterator for Events<R> {
 }
 
 /// A message of 64 MiB is the longest that is kept, and may be six times as long where everything in it is escaped.
-const LONGEST: u64 = 512 << 20;
+const LONGEST: u64 = 400 << 20;
 
 const CUT_OFF: &str =
     "the log breaks off in the middle of this line; the run that wrote it did not end, or the file was cut";

@@ -16,6 +16,8 @@ use crate::watchdog::Guard;
 const KEPT: usize = 2_000;
 /// Maximum length of standard output that is kept for callers that request it.
 const OUTPUT: usize = 1 << 20;
+/// The same for callers that read all of it.
+const CAPTURED: usize = 24 << 20;
 
 /// The process group of a running command; dropping it ends the group.
 #[derive(Debug)]
@@ -30,16 +32,16 @@ impl Drop for Group {
 }
 
 /// Waits for the end of a command and reads what it prints: the beginning of its output, the end of its complaints.
-async fn output_of(child: &mut Child) -> io::Result<Output> {
+async fn output_of(child: &mut Child, (most, most_stderr): (usize, usize)) -> io::Result<Output> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let reading = async {
         let keep_first = |kept: &mut Vec<u8>, chunk: &[u8]| {
-            kept.extend_from_slice(&chunk[..chunk.len().min(OUTPUT.saturating_sub(kept.len()))]);
+            kept.extend_from_slice(&chunk[..chunk.len().min(most.saturating_sub(kept.len()))]);
         };
         let keep_last = |kept: &mut Vec<u8>, chunk: &[u8]| {
             kept.extend_from_slice(chunk);
-            kept.drain(..kept.len().saturating_sub(KEPT));
+            kept.drain(..kept.len().saturating_sub(most_stderr));
         };
         tokio::join!(read_all(out, &mut stdout, keep_first), read_all(err, &mut stderr, keep_last));
     };
@@ -79,15 +81,18 @@ pub async fn captured_command(words: &[String], folder: &Path, deadline: Duratio
     command.args(args).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
     ProcessGroup::lead(&mut command);
-    let child = command.spawn().map_err(|error| format!("`{program}` could not be started: {error}"))?;
+    let mut child = command.spawn().map_err(|error| format!("`{program}` could not be started: {error}"))?;
     let mut group = Group(ProcessGroup::of(&child));
     let _guard = Guard::group(group.0.as_ref());
-    let output = match timeout(deadline, child.wait_with_output()).await {
+    let output = match timeout(deadline, output_of(&mut child, (CAPTURED + 1, OUTPUT))).await {
         Err(_) => return Err(format!("`{program}` did not end within {:.0} s", deadline.as_secs_f64())),
         Ok(Err(error)) => return Err(format!("`{program}` could not be waited for: {error}")),
         Ok(Ok(output)) => output,
     };
     group.0 = None;
+    if output.stdout.len() > CAPTURED {
+        return Err(format!("`{program}` printed more than {} MiB", CAPTURED >> 20));
+    }
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let code = output.status.code().unwrap_or(-1);
     Ok(Captured { code, stdout: text(&output.stdout), stderr: text(&output.stderr) })
@@ -107,7 +112,7 @@ pub async fn command_output(words: &[String], deadline: Duration) -> Result<Stri
     };
     let mut group = Group(ProcessGroup::of(&child));
     let _guard = Guard::group(group.0.as_ref());
-    let output = match timeout(deadline, output_of(&mut child)).await {
+    let output = match timeout(deadline, output_of(&mut child, (OUTPUT, KEPT))).await {
         Err(_) => return Err(format!("`{shown}` did not end within {:.1} s", deadline.as_secs_f64())),
         Ok(Err(error)) => return Err(format!("`{shown}` could not be waited for: {error}")),
         Ok(Ok(output)) => output,
@@ -184,7 +189,7 @@ impl FilterCommand<'_> {
                 let _ = stdin.write_all(input.as_bytes()).await;
             }
         };
-        let both = async { tokio::join!(writing, output_of(&mut child)).1 };
+        let both = async { tokio::join!(writing, output_of(&mut child, (OUTPUT, KEPT))).1 };
         let output = match timeout(self.deadline, both).await {
             Err(_) => return Err(format!("`{program}` did not end within {:.1} s", self.deadline.as_secs_f64())),
             Ok(Err(error)) => return Err(format!("`{program}` could not be waited for: {error}")),

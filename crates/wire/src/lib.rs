@@ -3,7 +3,6 @@
 //! Whatever a server does is data here ([`mcprove_model::Outcome`], [`OpenFailure`], oddities); only our own
 //! mistakes are errors. This is the one room that opens sockets and starts processes.
 
-mod bounded_json;
 mod command;
 mod fault;
 mod flood;
@@ -28,7 +27,8 @@ mod remove_folder;
 mod sandbox;
 mod session;
 mod sse_parser;
-pub mod transport;
+pub mod temporary_folder;
+mod transport;
 mod watchdog;
 mod watched_program;
 
@@ -57,6 +57,7 @@ pub use session::{
     SessionOptions, Stage, Step, ToolCall, roots_result,
 };
 pub use sse_parser::{SseEvent, SseParser, TooLong};
+pub use temporary_folder::TemporaryFolder;
 pub use transport::{AwsSigner, CredentialsSource, HttpClient, TokenSource, Tokens, Transport};
 pub use watchdog::{Guard, TEMPORARY, WATCHDOG, arm, watch_over};
 pub use watched_program::{WatchedEnd, watch_program};

@@ -1,9 +1,7 @@
 //! Classification of frames as JSON-RPC messages, for any input, however broken.
 
-use mcprove_model::{FrameKind, RpcError};
+use mcprove_model::{FrameKind, RpcError, bounded_json};
 use serde_json::{Map, Value};
-
-use crate::bounded_json;
 
 /// Meaning of a frame's bytes.
 #[derive(Clone, Debug, PartialEq)]

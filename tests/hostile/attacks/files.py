@@ -221,7 +221,7 @@ for words in (["lock"], ["lock", "--check"]):
     ]
 ATTACKS += [
     Attack("lock into a folder that is a link", ["lock", "--file", "away/mcprove.lock", *subject("honest")], prepare=link("{outside}", "away"), codes={0, 2}, keeps_outside=False),
-    Attack("a corpus that is a link", ["fuzz", "--stateful", "--yes", "--runs", "20", "--corpus", "corpus", *subject("honest")], prepare=link("{outside}", "corpus"), seconds=40),
+    Attack("a corpus that is a link", ["fuzz", "--stateful", "--yes", "--runs", "20", "--corpus", "corpus", *subject("honest")], prepare=link("{outside}", "corpus"), keeps_outside=False, seconds=40),
     Attack("a corpus with links and pipes", ["fuzz", "--stateful", "--yes", "--runs", "20", "--corpus", "corpus", *subject("honest")], {"corpus/x.ndjson": ""},
            prepare=both(link("{outside}/credentials", "corpus/a.ndjson"), link("/dev/zero", "corpus/b.ndjson"), fifo("corpus/c.ndjson")), seconds=40),
     Attack("a corpus of a sparse terabyte", ["fuzz", "--stateful", "--yes", "--runs", "20", "--corpus", "corpus", *subject("honest")], {"corpus/x.ndjson": ""}, prepare=lambda place: os.truncate(place.home / "corpus/x.ndjson", 1 << 40), seconds=40),

@@ -84,8 +84,6 @@ BEHAVIOURS["login_challenge_flood"] = login({"challenge_body": lambda: FLOOD})
 BEHAVIOURS["login_challenge_growing"] = login({"challenge_body": lambda: GROWS})
 for kind in ["resource", "metadata", "registration", "token"]:
     BEHAVIOURS[f"login_{kind}_echoing"] = login({kind: echo, f"{kind}_status": 400})
-BEHAVIOURS["login_challenge_echoing"] = login({"challenge": lambda host: f'Bearer error="x", error_description="{os.environ["TOKEN"]}", scope="{os.environ["TOKEN"]}"'})
-BEHAVIOURS["login_good_echoing"] = login({"resource": lambda document, host: {**document, "scopes_supported": [os.environ["TOKEN"]]}})
 ACTS = "\x1b[31mred\x1b]0;t\x07 \u202eabc\n::error::own\n##[error]own"
 for kind in ["resource", "metadata", "registration", "token"]:
     BEHAVIOURS[f"login_{kind}_acting"] = login({kind: lambda document, host: {"error": ACTS, "error_description": ACTS, "resource": ACTS, "issuer": ACTS}, f"{kind}_status": 400})

@@ -1,7 +1,7 @@
 """Class 4: a secret is shown nowhere, in whatever encoding a server sends it."""
 
 import behaviours
-from harness import SECRET, Attack, all_reports, talking
+from harness import SECRET, Attack, all_reports, leak, talking
 from logins import signing_in
 from suites import PYTHON, SCRIPT, as_agent, case, client, driven, evil, over_http, scenario, subject, suite
 
@@ -13,8 +13,8 @@ def written(place):
 
 
 def no_token(place, stdout, stderr, code):
-    """The tokens of the login are in its file, which only its user can read, and nowhere else."""
-    wrong = [f"shows {token}" for token in ("tok-0123456789abcdef", "ref-0123456789", "code-0123456789") if token in stdout + stderr]
+    """The secret of the client is in the file of logins, which only its user can read, and nowhere else."""
+    wrong = ["shows the secret of the client"] * bool(leak(stdout + stderr))
     kept = place.home / "settings/logins.json"
     if kept.exists() and kept.stat().st_mode & 0o077:
         wrong.append(f"the file of logins has the mode {oct(kept.stat().st_mode)}")
@@ -140,6 +140,6 @@ for tool, given in [("list_servers", {}), ("inspect_server", {"server": "s"}), (
     for behaviour in ("secret-everywhere", "secret-error", "secret-at-start"):
         ATTACKS.append(Attack(f"{behaviour} against {tool} of mcp", ["mcp"], {"evals/case.yaml": case(evil(behaviour), "{contains: [nothing]}").replace("server: {", "server: {name: s, "),
                        ".mcp.json": '{"mcpServers":{"s":{"command":"' + PYTHON + '","args":["' + SCRIPT + f'","{behaviour}"],"env":{{"TOKEN":"${{TOKEN}}"}}}}}}}}'}, drive=as_agent((tool, given)), seconds=90))
-for kind in ["resource", "metadata", "registration", "token", "challenge", "good"]:
+for kind in ["resource", "metadata", "registration", "token"]:
     ATTACKS.append(Attack(f"login: a {kind} that repeats what it got", ["login", "{url}", "--no-browser", "--timeout", "10s", "--client-id", "c", "--client-secret-env", "TOKEN"],
-                          http=f"login_{kind}_echoing", drive=signing_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={0, 2}, check=no_token))
+                          http=f"login_{kind}_echoing", drive=signing_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, codes={0, 2}, check=no_token, may_say_secret=True))

@@ -13,8 +13,8 @@ TEST = "{name: a, tool: echo, args: {text: zebra}, expect: {contains: [zebra]}}"
 
 
 def started(process, place):
-    for _ in range(500):
-        if any("evil.py" in line or "sleep" in line for line in harness.processes_in(place.home)):
+    for _ in range(100):
+        if any("evil.py" in line or "sleep" in line or "clients.py" in line for line in harness.processes_in(place.home)):
             time.sleep(0.4)
             return
         if process.poll() is not None:

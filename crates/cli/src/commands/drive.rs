@@ -9,7 +9,7 @@ pub(super) use sessions::decode as decode_assertion;
 
 use std::io::{self, BufRead, Read as _};
 
-use mcprove_model::{ExitStatus, shorten};
+use mcprove_model::{ExitStatus, bounded_json, shorten};
 use mcprove_report::to_safe_json_line;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -70,6 +70,10 @@ pub(crate) fn run(_args: &Args, context: &Context) -> Result<ExitStatus, Failure
 
 /// Maximum length of a request in bytes, the same as of a message of a server.
 const LONGEST: usize = 64 << 20;
+/// A request of this length is read within bounds first.
+const LARGE: usize = 1 << 20;
+/// Memory that a request may take once it is read.
+const READ: usize = 160 << 20;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
@@ -94,6 +98,10 @@ fn next_line(input: &mut impl BufRead, longest: usize) -> io::Result<Line> {
 
 /// The reply to a line. Whatever is wrong is an `error` in it.
 fn answer(line: &str, sessions: &mut sessions::Sessions<'_>, context: &Context) -> Value {
+    if line.len() > LARGE && bounded_json::parse_within(line.as_bytes(), READ).is_none() {
+        let message = format!("the request is invalid JSON, or takes more than {} MiB once it is read", READ >> 20);
+        return json!({"id": null, "error": reply::error(&Failure::new(message, "send less at a time"))});
+    }
     let request: Request = match serde_json::from_str(line) {
         Ok(request) => request,
         Err(error) => {
@@ -105,7 +113,10 @@ fn answer(line: &str, sessions: &mut sessions::Sessions<'_>, context: &Context) 
         }
     };
     match dispatch(&request, sessions, context) {
-        Ok(result) => json!({"id": request.id, "result": result}),
+        // A result of megabytes is moved, not copied.
+        Ok(result) => {
+            Value::Object([("id".to_owned(), request.id), ("result".to_owned(), result)].into_iter().collect())
+        }
         Err(failure) => json!({"id": request.id, "error": reply::error(&failure)}),
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use mcprove_engine::Catalog;
 use mcprove_judge::catalog_change::{CatalogChange, Class, catalog_changes, catalog_document};
 use mcprove_judge::catalog_lock::{catalog_lock, lock_problem, locked_tokens};
-use mcprove_model::ExitStatus;
-use mcprove_report::{escape_terminal_line, to_safe_json};
+use mcprove_model::{ExitStatus, bounded_json, shorten};
+use mcprove_report::{escape_terminal_line, to_safe_json, to_stored_json};
 use mcprove_suite::duration;
 use mcprove_suite::load::bounded_read;
 use serde_json::{Value, json};
@@ -17,9 +17,15 @@ use serde_json::{Value, json};
 use crate::atomic_write;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::logins;
 use crate::server_offer::offer_of;
 use crate::stdout::print;
 use crate::subject::Subject;
+
+/// Changes that are shown; the rest is counted.
+const SHOWN: usize = 1_000;
+/// Length of the longest name or text of a change, in characters.
+const LONGEST: usize = 400;
 
 /// Store what a server offers in a lockfile, or check that nothing changed.
 ///
@@ -55,7 +61,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if let Some(finding) = findings.iter().find(|finding| finding.severity.fails()) {
         return Err(Failure::of(finding));
     }
-    let now = catalog_lock(&catalog_document(&tools, &resources, &templates, &prompts));
+    let mut now = catalog_lock(&catalog_document(&tools, &resources, &templates, &prompts));
+    // The file is committed.
+    logins::redactor(server.secrets.iter().map(String::as_str)).json(&mut now);
     let stored = read(&args.file)?;
     if !args.check {
         let changes = stored.as_ref().map(|stored| changes(stored, &now)).unwrap_or_default();
@@ -84,16 +92,22 @@ fn show(
     word: &str,
 ) -> Result<(), Failure> {
     let tokens = (stored.map(locked_tokens), locked_tokens(now));
+    let left_out = changes.len().saturating_sub(SHOWN);
+    let changes = &changes[..changes.len() - left_out];
     if args.json {
-        let rows = changes
-            .iter()
-            .map(|change| json!({"class": change.class.word(), "subject": change.subject, "what": change.what}));
-        let shown = json!({
+        let rows = changes.iter().map(|change| {
+            let (subject, what) = (shorten(&change.subject, LONGEST), shorten(&change.what, LONGEST));
+            json!({"class": change.class.word(), "subject": subject, "what": what})
+        });
+        let mut shown = json!({
             "file": args.file.display().to_string(),
             "status": word,
             "tokens": {"before": tokens.0, "now": tokens.1},
             "changes": rows.collect::<Vec<_>>(),
         });
+        if left_out > 0 {
+            shown["changes_left_out"] = left_out.into();
+        }
         return print(&to_safe_json(&shown));
     }
     let mut text = format!("{word:<9}  {}", args.file.display());
@@ -102,9 +116,12 @@ fn show(
         (_, now) => writeln!(text, "  ({now} tokens)"),
     };
     for change in changes {
-        let subject = escape_terminal_line(&change.subject);
-        let _ =
-            writeln!(text, "           {:<16}  {subject}: {}", change.class.word(), escape_terminal_line(&change.what));
+        let (subject, what) = (shorten(&change.subject, LONGEST), shorten(&change.what, LONGEST));
+        let subject = escape_terminal_line(&subject);
+        let _ = writeln!(text, "           {:<16}  {subject}: {}", change.class.word(), escape_terminal_line(&what));
+    }
+    if left_out > 0 {
+        let _ = writeln!(text, "           … {left_out} more changes are left out …");
     }
     if args.check && !changes.is_empty() {
         text.push_str("`mcprove lock` without `--check` stores what the server offers now\n");
@@ -119,7 +136,7 @@ fn read(path: &Path) -> Result<Option<Value>, Failure> {
     };
     match bounded_read::read_to_string(path) {
         Ok(text) => {
-            let lock: Value = serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
+            let lock = bounded_json::value(&text).map_err(|error| wrong(&error.to_string()))?;
             match lock_problem(&lock) {
                 Some(problem) => Err(wrong(&problem)),
                 None => Ok(Some(lock)),
@@ -133,7 +150,7 @@ fn read(path: &Path) -> Result<Option<Value>, Failure> {
 }
 
 fn write(path: &Path, lock: &Value) -> Result<(), Failure> {
-    let written = atomic_write::write(path, format!("{lock:#}\n").as_bytes());
+    let written = atomic_write::write(path, to_stored_json(lock).as_bytes());
     written.map_err(|error| {
         Failure::new(format!("`{}` could not be written: {error}", path.display()), "look at its permissions")
     })

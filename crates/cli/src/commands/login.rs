@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::logins::{LoginStore, Logins};
+use crate::logins::{LoginStore, Logins, redactor};
 use crate::server_offer::until_stopped;
 use crate::stdout::print;
 
@@ -79,8 +79,11 @@ pub(crate) fn run(args: &Args, _: &Context) -> Result<ExitStatus, Failure> {
         patience: args.timeout,
     };
     let client = HttpClient::default();
+    // A server that refuses may repeat what it was sent.
+    let secrets = redactor(settings.client_secret.iter().map(String::as_str));
+    let safe = |text: &str| secrets.text(text).into_owned();
     let record = until_stopped(Box::pin(log_in(&request, &client, &LoginLog::default())))?
-        .map_err(|obstacle| Failure::new(obstacle.message(), obstacle.help))?;
+        .map_err(|obstacle| Failure::new(safe(&obstacle.message()), safe(&obstacle.help)))?;
     host.save(&record)
         .map_err(|error| Failure::new(error, "name a folder that can be written: `MCPROVE_CONFIG_DIR`"))?;
     if args.json {

@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use mcprove_model::bounded_json;
 use mcprove_suite::load::bounded_read;
 use serde_json::{Map, Value, json};
 
@@ -44,7 +45,7 @@ fn pair(word: &str) -> Result<Pair, Failure> {
         None => right.to_owned(),
     };
     let value = if is_json {
-        Given::Json(serde_json::from_str(&text).map_err(|error| {
+        Given::Json(bounded_json::value(&text).map_err(|error| {
             Failure::new(
                 format!("the value of `{key}` is invalid JSON: {error}"),
                 "quote it for the shell, or write `key=value`",
@@ -73,7 +74,7 @@ pub(crate) fn file_or_stdin(path: &str) -> Result<Map<String, Value>, Failure> {
     } else {
         read(Path::new(path))?
     };
-    let value: Value = serde_json::from_str(&text)
+    let value = bounded_json::value(&text)
         .map_err(|error| Failure::new(format!("`--args {path}` is invalid JSON: {error}"), "give a JSON object"))?;
     match value {
         Value::Object(map) => Ok(map),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use mcprove_model::bounded_json;
 use mcprove_report::escape_terminal_line;
 use mcprove_suite::starter::FileNames;
 use serde_json::Value;
@@ -58,8 +59,7 @@ pub(crate) fn of_tool_result(result: &Value, blobs: &mut Blobs<'_>) -> Result<St
     }
     if let Some(structured) = result.get("structuredContent") {
         let said = items.iter().filter_map(|item| item.get("text").and_then(Value::as_str));
-        let is_said =
-            said.filter_map(|text| serde_json::from_str::<Value>(text).ok()).any(|value| value == *structured);
+        let is_said = said.filter_map(bounded_json::parse).any(|value| value == *structured);
         if !is_said {
             let _ = writeln!(text, "{}", pretty(structured));
         }

@@ -7,6 +7,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use mcprove_model::oauth::{LoginRecord, RegisteredClient, canonical_resource};
+use mcprove_report::to_stored_json;
+use mcprove_suite::load::bounded_read;
 use mcprove_wire::oauth::LoginLock;
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +125,7 @@ impl LoginStore {
     fn read(&self) -> Result<Contents, String> {
         let empty = Contents { format: FORMAT, ..Contents::default() };
         let Some(path) = self.path() else { return Ok(empty) };
-        let bytes = match fs::read(&path) {
+        let bytes = match bounded_read::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(empty),
             Err(error) => return Err(format!("`{}` cannot be read: {error}", path.display())),
@@ -144,7 +146,7 @@ impl LoginStore {
         make_private(folder).map_err(failed)?;
         // A temporary file is readable by its user alone, and so is what it replaces.
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        let text = serde_json::to_string_pretty(contents).map_err(|error| error.to_string())?;
+        let text = to_stored_json(contents);
         file.write_all(text.as_bytes()).map_err(failed)?;
         file.persist(&path).map_err(|error| failed(error.error))?;
         Ok(())

@@ -11,7 +11,7 @@ use hyper::{Method, StatusCode};
 use mcprove_engine::{Catalog, InfoOptions, discover, open_session};
 use mcprove_judge::argument_errors;
 use mcprove_judge::output_schema::violates_output_schema;
-use mcprove_model::{ClientCapabilities, ServerSpec};
+use mcprove_model::{ClientCapabilities, ServerSpec, bounded_json};
 use mcprove_wire::Limits;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -68,6 +68,9 @@ struct Known {
     orders: mpsc::UnboundedSender<Order>,
 }
 
+/// Memory that the body of a request may take once it is read.
+const BODY: usize = 160 << 20;
+
 /// An answer: a status and a JSON document.
 pub(super) type Answer = (StatusCode, Value);
 
@@ -104,9 +107,9 @@ impl Api {
         let given: Value = if body.is_empty() {
             Value::Null
         } else {
-            match serde_json::from_slice(body) {
-                Ok(value) => value,
-                Err(error) => return refused(StatusCode::BAD_REQUEST, format!("the body is invalid JSON: {error}")),
+            match bounded_json::parse_within(body, BODY) {
+                Some((value, _)) => value,
+                None => return refused(StatusCode::BAD_REQUEST, "the body is invalid JSON, or takes too much memory"),
             }
         };
         let steps: Vec<&str> = path.split('/').collect();
@@ -210,7 +213,7 @@ impl Api {
         let id = self.last.get() + 1;
         self.last.set(id);
         let negotiated = session.negotiated();
-        let about = json!({
+        let mut about = json!({
             "connection": id,
             "name": server.name,
             "server_name": negotiated.server_name,
@@ -220,6 +223,9 @@ impl Api {
             "capabilities": negotiated.capabilities,
             "roots": server.client.roots,
         });
+        secrets.json(&mut about);
+        let mut catalog = catalog_json(&catalog);
+        secrets.json(&mut catalog);
         let (orders, receive) = mpsc::unbounded_channel();
         let task = Connection::new(id, session, Rc::clone(&self.hub), secrets);
         let api = Rc::clone(self);
@@ -228,7 +234,7 @@ impl Api {
             api.connections.borrow_mut().remove(&id);
         });
         self.connections.borrow_mut().insert(id, Known { server, about: about.clone(), orders });
-        ok(json!({"about": about, "catalog": catalog_json(&catalog)}))
+        ok(json!({"about": about, "catalog": catalog}))
     }
 
     /// The server that a request to connect names.
@@ -299,16 +305,24 @@ impl Api {
 
     async fn catalog(&self, id: u64) -> Answer {
         match self.listed(id).await {
-            Ok(catalog) => ok(catalog_json(&catalog)),
+            Ok(catalog) => ok(self.masked(id, catalog_json(&catalog))),
             Err(answer) => answer,
         }
     }
 
     async fn lint(&self, id: u64) -> Answer {
         match self.listed(id).await {
-            Ok(catalog) => ok(schema_lint("server", &catalog.tools)),
+            Ok(catalog) => ok(self.masked(id, schema_lint("server", &catalog.tools))),
             Err(answer) => answer,
         }
+    }
+
+    /// A value without the secrets of a connection.
+    fn masked(&self, id: u64, mut value: Value) -> Value {
+        if let Some(known) = self.connections.borrow().get(&id) {
+            crate::logins::redactor(known.server.secrets.iter().map(String::as_str)).json(&mut value);
+        }
+        value
     }
 
     /// The lists of a connection, asked for again.

@@ -6,14 +6,15 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame};
-use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::hub::Listener;
 
 /// The body of an answer.
 pub(super) enum Reply {
     /// Bytes, once.
     Whole(Option<Bytes>),
     /// Server-sent events, until the client disconnects.
-    Events(UnboundedReceiver<Bytes>),
+    Events(Listener),
 }
 
 impl Body for Reply {
@@ -26,7 +27,7 @@ impl Body for Reply {
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Events(events) => events.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Events(events) => events.poll_next(context).map(|bytes| Some(Ok(Frame::data(bytes)))),
         }
     }
 }

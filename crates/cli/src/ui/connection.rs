@@ -16,6 +16,8 @@ use super::hub::Hub;
 const FRAME: usize = 64 << 10;
 /// The longest result in an event; a longer one is shown by its beginning.
 const RESULT: usize = 4 << 20;
+/// Requests of a server that wait for the user at a time.
+const QUESTIONS: usize = 32;
 /// Time limit for lists.
 const LISTS: Duration = Duration::from_mins(1);
 /// Time to wait for messages at a time; a request with a probably broken reply ends after it.
@@ -78,9 +80,9 @@ impl Connection {
                 Some(Some(order)) => self.obey(order).await,
             }
         }
-        let Self { id, session, hub, .. } = self;
+        let Self { id, session, hub, secrets, .. } = self;
         let closing = session.close().await;
-        hub.publish(id, "closed", json!({"stderr": closing.stderr}));
+        hub.publish(id, "closed", json!({"stderr": secrets.text(&closing.stderr)}));
     }
 
     async fn obey(&mut self, order: Order) {
@@ -135,9 +137,15 @@ impl Connection {
 
     /// Hands a question to the page; 0 is the number of no request.
     fn ask(&mut self, number: u64, question: Question) {
+        if self.questions.len() >= QUESTIONS {
+            let live = self.open.iter_mut().find(|(open, _)| *open == number);
+            let busy = Err((-32603, "too many requests wait for the user".to_owned()));
+            self.session.reply(live.map(|(_, live)| live), question, busy);
+            return;
+        }
         self.asked += 1;
         let shown = json!({"request": number, "question": self.asked, "method": question.method,
-                           "params": question.params});
+                           "params": bounded(&question.params, &self.secrets)});
         self.emit("question", shown);
         self.questions.push((self.asked, number, question));
     }
@@ -146,10 +154,11 @@ impl Connection {
     fn publish(&mut self) {
         let chapter = self.session.drain();
         for frame in &chapter.frames {
-            self.emit("frame", frame_json(frame));
+            self.emit("frame", frame_json(frame, &self.secrets));
         }
         for seen in &chapter.notifications {
-            self.emit("notification", json!({"at_us": seen.at_us, "method": seen.method, "params": seen.params}));
+            let params = bounded(&seen.params, &self.secrets);
+            self.emit("notification", json!({"at_us": seen.at_us, "method": seen.method, "params": params}));
         }
         let stderr = chapter.stderr;
         if stderr.len() != self.stderr {
@@ -202,7 +211,7 @@ impl Connection {
 
     fn publish_end(&self, number: u64, exchange: &Exchange) {
         let (kind, result, message) = match &exchange.outcome {
-            Outcome::Result(result) => ("result", bounded(result), None),
+            Outcome::Result(result) => ("result", bounded(result, &self.secrets), None),
             Outcome::Error(error) => ("error", json!(error), Some(error.message.clone())),
             Outcome::Malformed(malformed) => ("malformed", Value::Null, Some(malformed.fault.clone())),
             Outcome::Refused(refused) => ("refused", Value::Null, Some(refused.what.clone())),
@@ -223,17 +232,20 @@ impl Connection {
 }
 
 /// A result that a page can show: the beginning of one that is too long.
-fn bounded(result: &Value) -> Value {
+fn bounded(result: &Value, secrets: &Redactor) -> Value {
     let text = result.to_string();
     if text.len() <= RESULT {
         return result.clone();
     }
+    let text = secrets.text(&text);
     let shown = &text[..text.floor_char_boundary(FRAME)];
     json!({"content": [{"type": "text", "text": shown}], "mcprove/cut": text.len() - shown.len()})
 }
 
-fn frame_json(frame: &Frame) -> Value {
+fn frame_json(frame: &Frame, secrets: &Redactor) -> Value {
     let text = String::from_utf8_lossy(&frame.body);
+    // Of a secret at the cut no part is left.
+    let text = secrets.text(&text);
     let shown = &text[..text.floor_char_boundary(FRAME)];
     let mut value = json!({
         "at_us": frame.at_us,
@@ -256,11 +268,7 @@ fn kind_word(kind: FrameKind) -> Value {
 }
 
 /// A value with its secrets masked.
-fn masked(value: Value, secrets: &Redactor) -> Value {
-    match value {
-        Value::String(text) => Value::String(secrets.text(&text).into_owned()),
-        Value::Array(items) => items.into_iter().map(|item| masked(item, secrets)).collect(),
-        Value::Object(map) => map.into_iter().map(|(key, value)| (key, masked(value, secrets))).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value,
-    }
+fn masked(mut value: Value, secrets: &Redactor) -> Value {
+    secrets.json(&mut value);
+    value
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::CommandFactory as _;
 use mcprove_model::ServerSpec;
-use mcprove_wire::command_output;
+use mcprove_wire::{TemporaryFolder, command_output};
 use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 
@@ -30,10 +30,13 @@ pub(super) fn commands() -> Vec<&'static str> {
     COMMANDS.iter().copied().filter(|name| program.find_subcommand(name).is_some()).collect()
 }
 
+/// Size of the longest log whose frames are shown.
+const LONGEST_WITH_FRAMES: u64 = 48 << 20;
+
 /// The runs of this page.
 #[derive(Default)]
 pub(super) struct Runs {
-    folder: RefCell<Option<tempfile::TempDir>>,
+    folder: RefCell<Option<TemporaryFolder>>,
     known: Rc<RefCell<BTreeMap<u64, Run>>>,
     last: Cell<u64>,
 }
@@ -78,7 +81,7 @@ impl Runs {
         self.last.set(number);
         let mut folder = self.folder.borrow_mut();
         if folder.is_none() {
-            *folder = Some(tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?);
+            *folder = Some(TemporaryFolder::new("ui").map_err(|error| format!("no temporary folder: {error}"))?);
         }
         let Some(folder) = folder.as_ref() else { return Err("no temporary folder".to_owned()) };
         let log = folder.path().join(format!("run-{number}.ndjson"));
@@ -184,7 +187,11 @@ impl Runs {
 }
 
 /// The report of an event log, as the page of a report embeds it.
+///
+/// Of a log that is too long to be held several times, frames are left out; `mcprove report --html` has them.
 pub(super) fn report_of(log: &Path, frames: Frames) -> Value {
+    let is_long = log.metadata().is_ok_and(|about| about.len() > LONGEST_WITH_FRAMES);
+    let frames = if is_long { Frames::Drop } else { frames };
     match logs::read(&[log.to_owned()], frames) {
         Ok(read) => serde_json::from_str(&mcprove_report::page_data(&read.report)).unwrap_or_default(),
         Err(_) => Value::Null,

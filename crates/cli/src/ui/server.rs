@@ -20,6 +20,8 @@ use super::body::Reply;
 
 /// The longest request body: a file that is uploaded as base64 is an argument.
 const LONGEST: usize = 64 << 20;
+/// The longest body of a request without a key.
+const LONGEST_LOGIN: usize = 4 << 10;
 
 /// Everything comes from this server, nothing is inline, and strings never become markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; media-src data:; connect-src \
@@ -83,7 +85,8 @@ async fn answer(request: Request<Incoming>, guard: &Guard, api: &Rc<Api>) -> Res
         let after = query.strip_prefix("after=").and_then(|text| text.parse().ok()).unwrap_or_default();
         return with_headers(StatusCode::OK, "text/event-stream", Reply::Events(api.hub.listen(after)));
     }
-    let Ok(body) = Limited::new(body, LONGEST).collect().await else {
+    let longest = if api_path == "login" { LONGEST_LOGIN } else { LONGEST };
+    let Ok(body) = Limited::new(body, longest).collect().await else {
         return json_reply(StatusCode::PAYLOAD_TOO_LARGE, &json!({"error": "the request is too long"}));
     };
     let body = body.to_bytes();

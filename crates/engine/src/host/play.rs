@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcprove_judge::host::{ClientEnd, HostEvidence};
 use mcprove_model::Finding;
 use mcprove_suite::scenario_file::{ConfigFormat, Scenario};
-use mcprove_wire::{Program, watch_program};
+use mcprove_wire::{Program, TemporaryFolder, watch_program};
 use serde_json::json;
 use tokio::runtime::Builder;
 
@@ -79,7 +79,7 @@ async fn play_program(
     let machine = |error: std::io::Error| ScenarioFault::Machine(error.to_string());
     let mut servers = HostServers::new(scenario).map_err(ScenarioFault::Scenario)?;
     let places = servers.listen(&options.pipe, &options.key).await.map_err(machine)?;
-    let folder = tempfile::tempdir().map_err(machine)?;
+    let folder = TemporaryFolder::new("host").map_err(machine)?;
     let config = client_config(options.config.unwrap_or(scenario.config), &places);
     let path = folder.path().join(config.path);
     if let Some(parent) = path.parent() {
@@ -95,13 +95,14 @@ async fn play_program(
         None => ClientEnd::StillRunning,
     };
     tokio::time::sleep(REST).await;
-    let (described, strikes, mut frames) = (servers.described(), servers.strikes(), servers.end());
+    let (described, strikes, observed) = (servers.described(), servers.strikes(), servers.end());
+    let mut frames = observed.frames;
     if end == ClientEnd::StillRunning {
         // What a client that was ended sends or closes is not its own doing.
         let time_us = u64::try_from(scenario.timeout.as_micros()).unwrap_or(u64::MAX);
         frames.retain(|frame| frame.at_us < started_us.saturating_add(time_us));
     }
-    let evidence = HostEvidence { servers: described, strikes, frames, end };
+    let evidence = HostEvidence { servers: described, strikes, frames, left_out: observed.left_out, end };
     let mut output = watched.stderr;
     if !watched.stdout.trim().is_empty() {
         output.push_str("\n(standard output)\n");
@@ -172,11 +173,12 @@ fn play_scripted(scenario: &Scenario, player: &Player) -> Result<HostEvidence, S
         };
         let ended_us = servers.now_us();
         tokio::time::sleep(REST).await;
-        let (described, strikes, mut frames) = (servers.described(), servers.strikes(), servers.end());
+        let (described, strikes, observed) = (servers.described(), servers.strikes(), servers.end());
+        let mut frames = observed.frames;
         if end == ClientEnd::StillRunning {
             // A client that was ended did not close its connections itself.
             frames.retain(|frame| frame.at_us < ended_us);
         }
-        Ok(HostEvidence { servers: described, strikes, frames, end })
+        Ok(HostEvidence { servers: described, strikes, frames, left_out: observed.left_out, end })
     })
 }

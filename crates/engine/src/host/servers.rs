@@ -5,16 +5,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcprove_judge::conformance::Channel;
-use mcprove_judge::host::{HostFrame, HostServer, HostStrike};
+use mcprove_judge::host::{HostServer, HostStrike};
 use mcprove_mock::{MUTATIONS, Mock, MockOptions, Offer, from_node, load};
 use mcprove_model::{FaultId, Finding, canary};
 use mcprove_suite::scenario_file::{Offers, Scenario, ScenarioServer, ScenarioTransport};
-use mcprove_wire::{HttpRelay, Limits, Listener, Tap, TappedMessage, Upstream, accept_pipe, relay_lines};
+use mcprove_wire::{HttpRelay, Limits, Listener, Tap, Upstream, accept_pipe, relay_lines};
 use tokio::io::DuplexStream;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::config::{ClientServer, Place};
+use super::observed::Observed;
 
 /// The command that a client starts as its server, without the address and the key.
 pub(super) type PipeCommand = Vec<String>;
@@ -23,7 +24,7 @@ pub(super) type PipeCommand = Vec<String>;
 pub(super) struct HostServers {
     began: Instant,
     servers: Vec<RunningServer>,
-    frames: Arc<Mutex<Vec<HostFrame>>>,
+    observed: Arc<Mutex<Observed>>,
     tasks: JoinSet<()>,
     seed: u64,
 }
@@ -44,7 +45,7 @@ impl HostServers {
     /// Makes the servers; nothing listens yet.
     pub(super) fn new(scenario: &Scenario) -> Result<Self, Vec<Finding>> {
         let began = Instant::now();
-        let frames = Arc::new(Mutex::new(Vec::new()));
+        let observed = Arc::new(Mutex::new(Observed::default()));
         let mut tasks = JoinSet::new();
         let mut servers = Vec::new();
         for (number, server) in scenario.servers.iter().enumerate() {
@@ -57,11 +58,10 @@ impl HostServers {
             let options =
                 MockOptions { faults: server.faults.clone(), seed: scenario.seed, mutation, ..MockOptions::default() };
             let (tap, mut messages) = Tap::pair();
-            let observed = Arc::clone(&frames);
+            let kept = Arc::clone(&observed);
             tasks.spawn(async move {
                 while let Some(message) = messages.recv().await {
-                    let frame = frame(number, message);
-                    observed.lock().unwrap_or_else(PoisonError::into_inner).push(frame);
+                    kept.lock().unwrap_or_else(PoisonError::into_inner).add(number, message);
                 }
             });
             servers.push(RunningServer {
@@ -76,7 +76,7 @@ impl HostServers {
                 relay: None,
             });
         }
-        Ok(Self { began, servers, frames, tasks, seed: scenario.seed })
+        Ok(Self { began, servers, observed, tasks, seed: scenario.seed })
     }
 
     /// Microseconds since the beginning.
@@ -188,11 +188,11 @@ impl HostServers {
     }
 
     /// Ends the servers; everything that was observed.
-    pub(super) fn end(mut self) -> Vec<HostFrame> {
+    pub(super) fn end(mut self) -> Observed {
         self.tasks.abort_all();
-        let mut frames = std::mem::take(&mut *self.frames.lock().unwrap_or_else(PoisonError::into_inner));
-        frames.sort_by_key(|frame| frame.at_us);
-        frames
+        let mut observed = std::mem::take(&mut *self.observed.lock().unwrap_or_else(PoisonError::into_inner));
+        observed.frames.sort_by_key(|frame| frame.at_us);
+        observed
     }
 }
 
@@ -206,12 +206,6 @@ fn served(mock: &Mock) -> DuplexStream {
         let _ = mock.serve(reader, writer).await;
     });
     near
-}
-
-fn frame(server: usize, message: TappedMessage) -> HostFrame {
-    let TappedMessage { at_us, session, direction, part, body } = message;
-    let json = serde_json::from_slice(&body).ok();
-    HostFrame { at_us, server, session, direction, part, body, json }
 }
 
 fn offer(scenario: &Scenario, server: &ScenarioServer) -> Result<Offer, Vec<Finding>> {

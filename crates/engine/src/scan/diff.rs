@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcprove_judge::sequences::{Difference, Reply, difference};
 use mcprove_judge::text_diff;
-use mcprove_model::{Act, CallRecord, CallRole, Case, Finding, Outcome, ServerSpec, StepCall, shorten};
+use mcprove_model::{Act, CallRecord, CallRole, Case, Finding, Outcome, ServerSpec, StepCall, bounded_json, shorten};
 use mcprove_wire::{OpenFailure, Session};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -111,7 +111,7 @@ pub fn suite_programs(cases: &[Arc<Case>]) -> Vec<DiffProgram> {
 pub fn recorded_calls(log: &str) -> Vec<DiffProgram> {
     let mut programs: Vec<DiffProgram> = Vec::new();
     for line in log.lines() {
-        let Ok(event) = serde_json::from_str::<Value>(line) else { continue };
+        let Some(event) = bounded_json::parse(line) else { continue };
         let Some(records) = event.get("calls").and_then(Value::as_array) else { continue };
         let calls = records.iter().filter_map(|record| {
             // A request that was shortened for display is not JSON.
@@ -226,11 +226,11 @@ impl DiffCase {
             None => call.args.clone(),
         };
         let exchange = side.session.call_tool(&call.tool, &args, Instant::now() + self.options.timeout).await;
-        let outcome = match (&exchange.outcome, &folder) {
-            (Outcome::Result(result), Some(folder)) => Outcome::Result(with_template(result, folder, TEMPLATE)),
-            (outcome, _) => outcome.clone(),
-        };
         let record = calls::record(CallRole::Act, Some(&call.tool), &exchange);
+        let outcome = match (exchange.outcome, &folder) {
+            (Outcome::Result(result), Some(folder)) => Outcome::Result(with_template(&result, folder, TEMPLATE)),
+            (outcome, _) => outcome,
+        };
         (Reply::of(&outcome), exchange.elapsed_us, record)
     }
 

@@ -4,6 +4,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use mcprove_judge::sequences::{Bind, Reply, SequenceModel, Step, StepTarget};
+use mcprove_model::bounded_json;
 use serde_json::{Value, json};
 
 use super::failure::name_of;
@@ -82,7 +83,7 @@ pub fn written_entry(model: &SequenceModel, steps: &[Step]) -> CorpusEntry {
 pub fn read_entry(model: &SequenceModel, text: &str) -> Result<Vec<Step>, String> {
     let mut steps: Vec<Step> = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let value: Value = serde_json::from_str(line).map_err(|error| format!("line {}: {error}", at + 1))?;
+        let value = bounded_json::value(line).map_err(|error| format!("line {}: {error}", at + 1))?;
         let wrong = |what: &str| format!("line {}: `{what}` is missing or has another type", at + 1);
         let id = value["step"].as_u64().and_then(|id| u32::try_from(id).ok()).ok_or_else(|| wrong("step"))?;
         let call = value["call"].as_str().ok_or_else(|| wrong("call"))?;

@@ -104,7 +104,7 @@ enum Measured {
 }
 
 async fn measured(surround: &Surround<'_>, steps: &[Step]) -> Measured {
-    let Ok(temporary) = tempfile::Builder::new().prefix("mcprove-tmp-").tempdir() else { return Measured::Unknown };
+    let Ok(temporary) = mcprove_wire::TemporaryFolder::new("tmp") else { return Measured::Unknown };
     let Ok(mut life) = ServerLife::begin_with_temporary(surround, temporary.path()).await else {
         return Measured::Unknown;
     };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mcprove_model::{CallRole, CaseReport, Direction, Report, Verdict, WirePart};
+use mcprove_model::{CallRole, CaseReport, Direction, Report, Verdict, WirePart, bounded_json};
 use serde_json::Value;
 
 use crate::argument_errors;
@@ -78,7 +78,7 @@ fn schemas(case: &CaseReport) -> HashMap<String, Value> {
         if frame.direction != Direction::Received || frame.part != WirePart::Message {
             continue;
         }
-        let Ok(message) = serde_json::from_slice::<Value>(&frame.body) else { continue };
+        let Some(message) = bounded_json::parse(&frame.body) else { continue };
         for tool in message.pointer("/result/tools").and_then(Value::as_array).into_iter().flatten() {
             let (Some(name), Some(schema)) = (tool["name"].as_str(), tool.get("inputSchema")) else { continue };
             let known = schemas.insert(name.to_owned(), schema.clone());

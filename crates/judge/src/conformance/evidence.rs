@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use mcprove_model::{Era, ProcessEnd, Revision, shorten};
+use mcprove_model::{Era, ProcessEnd, Revision, bounded_json, shorten};
 use serde_json::Value;
 
 use super::hints::HintTrial;
@@ -147,7 +147,7 @@ pub struct Payload {
 impl Payload {
     /// Reads bytes.
     pub fn new(bytes: Bytes) -> Self {
-        let json = serde_json::from_slice(&bytes).ok();
+        let json = bounded_json::parse(&bytes);
         Self { bytes, json, is_shortened: false }
     }
 

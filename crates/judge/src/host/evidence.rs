@@ -13,10 +13,21 @@ pub struct HostEvidence {
     pub servers: Vec<HostServer>,
     /// All frames, in the order in which they were observed.
     pub frames: Vec<HostFrame>,
+    /// The frames that were not kept because there were too many.
+    pub left_out: LeftOut,
     /// The calls and lists that met a fault, in order.
     pub strikes: Vec<HostStrike>,
     /// The end of the client.
     pub end: ClientEnd,
+}
+
+/// Frames that were not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Their number.
+    pub frames: usize,
+    /// Their bytes.
+    pub bytes: usize,
 }
 
 /// A server of a scenario.
@@ -55,6 +66,18 @@ impl HostFrame {
     /// True if the client sent it, and it is a message.
     pub fn is_sent(&self) -> bool {
         self.direction == Direction::Sent && self.part == WirePart::Message
+    }
+
+    /// True if it is a message of the client that could hide a call: no JSON object, a batch, or a call without an id or
+    /// the name of a tool.
+    pub fn is_unreadable(&self) -> bool {
+        let is_answer = |json: &Value| json.get("result").is_some() || json.get("error").is_some();
+        let is_read = match self.method() {
+            Some("tools/call") => self.called().is_some(),
+            Some(_) => true,
+            None => self.json.as_ref().is_some_and(is_answer),
+        };
+        self.is_sent() && !is_read
     }
 
     /// The method, if it is a request or a notification.

@@ -13,7 +13,7 @@ mod score;
 mod storms;
 
 pub use conversation::Conversation;
-pub use evidence::{ClientEnd, HostEvidence, HostFrame, HostServer, HostStrike};
+pub use evidence::{ClientEnd, HostEvidence, HostFrame, HostServer, HostStrike, LeftOut};
 pub use rule::{ClientRule, ClientRuleVerdict, ClientRuling, GradedClientRule, judge_client};
 pub use rules::CLIENT_RULES;
 pub use score::{HostExpectation, HostVerdict, Reaction, judge_host};

@@ -123,6 +123,7 @@ pub fn judge_host(evidence: &HostEvidence, expected: &HostExpectation) -> HostVe
     lists::judge(evidence, expected, &mut verdict.findings);
     leaks::judge(evidence, &mut verdict.findings);
     calls(evidence, expected, &mut verdict.findings);
+    flood(evidence, &mut verdict.findings);
     end(evidence, expected, &mut verdict.findings);
     verdict
 }
@@ -332,6 +333,25 @@ fn calls(evidence: &HostEvidence, expected: &HostExpectation, findings: &mut Vec
         let text = format!("the client called `{}`", escape_line(tool));
         findings
             .push(Finding::error("host-forbidden-call", text).help("the scenario forbids it: see `expect.not_called`"));
+    }
+    let unreadable = evidence.frames.iter().filter(|frame| frame.is_unreadable()).count() + evidence.left_out.frames;
+    let unproven: Vec<&String> = expected.not_called.iter().filter(|tool| !is_called(tool)).collect();
+    if unreadable > 0 && !unproven.is_empty() {
+        let tools = unproven.iter().map(|tool| format!("`{}`", escape_line(tool))).collect::<Vec<_>>().join(", ");
+        let text = format!("{unreadable} messages of the client cannot be read, so it may have called {tools}");
+        findings.push(Finding::error("host-unreadable", text).help("send each request as one JSON object on its own"));
+    }
+}
+
+fn flood(evidence: &HostEvidence, findings: &mut Vec<Finding>) {
+    let left_out = evidence.left_out;
+    if left_out.frames > 0 {
+        let text = format!(
+            "the client floods its servers: {} messages with {} KiB in all were not kept",
+            left_out.frames,
+            left_out.bytes.div_ceil(1 << 10)
+        );
+        findings.push(Finding::error("host-flood", text).help("send fewer and smaller messages"));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Diagnostics, Mismatch, Node};
+use mcprove_model::{Diagnostics, Mismatch, Node, bounded_json};
 use serde_json::Value;
 
 use super::schema::{optional_schema, schema_of_optional_schema};
@@ -31,7 +31,7 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
 
 impl Matcher for IsJson {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
-        let Some(parsed) = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()) else {
+        let Some(parsed) = value.as_str().and_then(bounded_json::parse) else {
             return Err(mismatch("is not JSON", "a text that is JSON", value));
         };
         match errors(&self.0, &parsed) {

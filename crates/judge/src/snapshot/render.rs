@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{Observation, Outcome};
+use mcprove_model::{Observation, Outcome, bounded_json};
 use serde_json::{Value, json};
 
 /// Observation of a case as text: the outcome of the request, the text, and the content that is not text; `None`
@@ -51,9 +51,9 @@ pub fn of_value(value: &Value) -> String {
 /// A text as it is, but JSON on one line spread over several, so that a diff shows what changed in it.
 fn of_text(text: &str) -> String {
     let looks_like_json = text.trim_start().starts_with(['{', '[']) && !text.trim().contains('\n');
-    match serde_json::from_str::<Value>(text) {
-        Ok(value @ (Value::Array(_) | Value::Object(_))) if looks_like_json => format!("{value:#}"),
-        Ok(_) | Err(_) => text.to_owned(),
+    match bounded_json::parse(text).filter(|_| looks_like_json) {
+        Some(value @ (Value::Array(_) | Value::Object(_))) => format!("{value:#}"),
+        Some(_) | None => text.to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use mcprove_model::{bounded_json, documents_at_lines};
 use serde_json::{Map, Value};
 
 use crate::json_pointer::escaped;
@@ -155,26 +156,11 @@ pub(super) mod hash {
 pub(super) fn documents(text: &str) -> Vec<Value> {
     let mut found = Vec::new();
     if text.trim_start().starts_with('"') {
-        found.extend(serde_json::from_str(text).ok());
-        return found;
+        found.extend(bounded_json::parse(text));
+    } else if text.contains(['{', '[']) {
+        found.extend(documents_at_lines(text));
     }
-    if !text.contains(['{', '[']) {
-        return found;
-    }
-    let mut rest = text;
-    loop {
-        let trimmed = rest.trim_start();
-        if trimmed.starts_with(['{', '[']) {
-            let mut documents = serde_json::Deserializer::from_str(trimmed).into_iter::<Value>();
-            if let Some(Ok(value)) = documents.next() {
-                found.push(value);
-                rest = &trimmed[documents.byte_offset()..];
-                continue;
-            }
-        }
-        let Some((_, after)) = trimmed.split_once('\n') else { return found };
-        rest = after;
-    }
+    found
 }
 
 /// The JSON Pointer of a path.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mcprove_model::{CaseReport, Direction, Frame, FrameKind, Report, WirePart};
+use mcprove_model::{CaseReport, Direction, Frame, FrameKind, Report, WirePart, bounded_json};
 use serde_json::Value;
 
 use super::capabilities::RequestClaim;
@@ -112,7 +112,7 @@ impl Taken {
     fn take(&mut self, said: &Said<'_>, server: String) {
         let is_wanted = matches!(said.frame.kind, FrameKind::Request | FrameKind::Reply);
         let Some(message) = Some(&said.frame.body).filter(|_| is_wanted) else { return };
-        let Ok(message) = serde_json::from_slice::<Value>(message) else { return };
+        let Some(message) = bounded_json::parse(message) else { return };
         let id = message.get("id").map(ToString::to_string).unwrap_or_default();
         let key = (said.case, said.session, id);
         match said.frame.direction {

@@ -22,7 +22,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use mcprove_model::{Era, Revision};
+use mcprove_model::{Era, Revision, bounded_json};
 use mcprove_wire::inject_http;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
@@ -102,7 +102,7 @@ async fn serve_healthy_connection(
 fn changed(mut answer: Answer, mutant: &Mutant) -> Answer {
     let is_json = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     let Body::Whole(bytes) = answer.body() else { return answer };
-    let Some(message) = serde_json::from_slice::<Value>(bytes).ok().filter(|_| is_json) else { return answer };
+    let Some(message) = bounded_json::parse(bytes).filter(|_| is_json) else { return answer };
     let messages = mutant.outward(message, 1);
     if let [message] = messages.as_slice() {
         *answer.body_mut() = Body::Whole(Bytes::from(message.to_string()));
@@ -185,7 +185,7 @@ impl Endpoint {
                 return answer;
             }
         }
-        let sent: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let sent: Value = bounded_json::parse(&body).unwrap_or(Value::Null);
         let body = match mutant.line_in(&body, 1) {
             Some(Inward::Pass(message)) => Bytes::from(message.to_string()),
             Some(Inward::Answer(replies)) => {

@@ -13,6 +13,13 @@ pub struct ExpectedCallback<'e> {
     pub sends_iss: bool,
 }
 
+impl ExpectedCallback<'_> {
+    /// True if a redirect answers the request with this state; any page can make one that does not.
+    pub fn is_answered_by(&self, query: &str) -> bool {
+        query_pairs(query).iter().find(|(name, _)| name == "state").is_some_and(|(_, state)| state == self.state)
+    }
+}
+
 /// The code in the query of a redirect. Nothing of it is shown unless it comes from the issuer.
 pub fn read_callback(query: &str, expected: &ExpectedCallback<'_>) -> Result<String, LoginObstacle> {
     let pairs = query_pairs(query);

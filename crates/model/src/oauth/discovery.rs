@@ -1,6 +1,8 @@
 //! Where the documents of a login are, in the order in which a client looks for them (2026-07-28, "Authorization Server
 //! Discovery"), and what was found there.
 
+use std::net::Ipv4Addr;
+
 use serde_json::Value;
 
 /// The origin (with scheme and host in lower case) and the path of a URL, without query and fragment.
@@ -57,11 +59,12 @@ pub fn server_metadata_urls(issuer: &str) -> Vec<String> {
 pub fn is_loopback_url(url: &str) -> bool {
     let Some((origin, _)) = split_url(url) else { return false };
     let host = origin.split_once("://").map_or("", |(_, host)| host);
-    let host = match host.strip_prefix('[') {
-        Some(bracketed) => bracketed.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    host == "localhost" || host.ends_with(".localhost") || host == "::1" || host.starts_with("127.")
+    if let Some(bracketed) = host.strip_prefix('[') {
+        return bracketed.split(']').next().is_some_and(|host| host == "::1");
+    }
+    let host = host.split(':').next().unwrap_or_default();
+    // A name may begin like an address.
+    host == "localhost" || host.ends_with(".localhost") || host.parse::<Ipv4Addr>().is_ok_and(|host| host.is_loopback())
 }
 
 /// The answer to a request for a document.
@@ -160,6 +163,8 @@ mod tests {
             ("http://127.0.0.2", true),
             ("http://[::1]:80/", true),
             ("http://localhost.evil.example", false),
+            ("http://127.evil.example/", false),
+            ("http://127.0.0.1@evil.example/", false),
             ("https://x", false),
         ] {
             assert_eq!(is_loopback_url(url), wanted, "{url}");

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::callback::query_pairs;
+use crate::bounded_json;
 use crate::{is_unreserved, percent_encoded};
 
 /// Replacement of a secret.
@@ -51,12 +52,12 @@ pub fn masked_json(body: &[u8]) -> String {
     if body.is_empty() {
         return String::new();
     }
-    match serde_json::from_slice::<Value>(body) {
-        Ok(mut value) => {
+    match bounded_json::parse(body) {
+        Some(mut value) => {
             mask(&mut value);
             value.to_string()
         }
-        Err(_) => format!("({} bytes that are not JSON)", body.len()),
+        None => format!("({} bytes that are not JSON)", body.len()),
     }
 }
 

@@ -130,6 +130,10 @@ pub fn check_endpoints(metadata: &ServerMetadata, server: &str, needed: &[&str])
             }
             continue;
         };
+        if !is_web_url(endpoint) {
+            let what = format!("`{name}` is `{}`, which is not an http or https URL", shown(endpoint));
+            return Err(LoginObstacle::new(LoginStep::ServerMetadata, what, format!("serve `{name}` over https")));
+        }
         let is_plain = endpoint.starts_with("http://") && !is_loopback_url(endpoint);
         if is_plain && (server.starts_with("https://") || is_loopback_url(server)) {
             let what = format!("`{name}` is `{}`, which is not encrypted", shown(endpoint));
@@ -137,6 +141,14 @@ pub fn check_endpoints(metadata: &ServerMetadata, server: &str, needed: &[&str])
         }
     }
     Ok(())
+}
+
+/// True for a URL that a browser may be opened with: a program that opens others takes `file:`, `javascript:` and its own
+/// options as well.
+fn is_web_url(url: &str) -> bool {
+    let is_plain =
+        |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\'' | '<' | '>' | '\\' | '`' | '|' | '^' | '{' | '}');
+    (url.starts_with("https://") || url.starts_with("http://")) && url.chars().all(is_plain)
 }
 
 pub(super) fn shown(text: &str) -> String {
@@ -160,6 +172,36 @@ mod tests {
         assert!(check_pkce(&server).is_err());
         server.code_challenge_methods = None;
         assert!(check_pkce(&server).is_err());
+    }
+
+    /// A browser is opened at the endpoint, and the program that opens it takes more than web pages.
+    #[test]
+    fn endpoints_are_web_pages() {
+        let with = |endpoint: &str| ServerMetadata {
+            authorization_endpoint: Some(endpoint.to_owned()),
+            ..ServerMetadata::fallback("http://127.0.0.1:1")
+        };
+        let check = |endpoint: &str| check_endpoints(&with(endpoint), "http://127.0.0.1:1/mcp", &[]);
+        for good in ["http://127.0.0.1:1/a", "http://localhost/a?b=c%20d", "https://login.example/authorize?x=1&y=[2]"]
+        {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "--new-window",
+            "data:text/html,x",
+            "smb://evil.example/x",
+            "HTTPS://x",
+            "https://a b",
+            "https://a/\u{1b}[31m",
+            "https://a/';touch x;'",
+            "http://example.com/authorize",
+            "http://127.evil.example/authorize",
+            "http://127.0.0.1@evil.example/authorize",
+        ] {
+            assert!(check(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

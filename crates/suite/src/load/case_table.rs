@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use mcprove_model::{Diagnostics, Kind, Node};
+use mcprove_model::{Diagnostics, Kind, Node, bounded_json};
 use serde_json::Value;
 
 use super::bounded_read;
@@ -52,7 +52,7 @@ fn rows(name: &str, folder: &Path) -> Result<Vec<Value>, String> {
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
         return csv::parse(&text);
     }
-    match serde_json::from_str(&text) {
+    match bounded_json::value(&text) {
         Ok(Value::Array(rows)) => Ok(rows),
         Ok(_) => Err("it is not a list of rows".to_owned()),
         Err(error) => Err(format!("line {}, column {} is not JSON", error.line(), error.column())),

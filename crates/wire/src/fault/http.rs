@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use serde_json::Value;
+use mcprove_model::bounded_json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 use super::{Action, Injector, Inward};
@@ -121,7 +121,7 @@ impl<S: AsyncRead + Unpin, T: AsyncWrite + Unpin, C: AsyncWrite + Unpin> Link<'_
     /// One request and its response; false if the connection is over.
     async fn exchange(&mut self, request: &Request) -> bool {
         let scope = request.head.get("mcp-session-id").unwrap_or_default().to_owned();
-        let message = serde_json::from_slice::<Value>(&request.body).ok();
+        let message = bounded_json::parse(&request.body);
         let inward = message.as_ref().map_or(Inward::Pass, |message| self.injector.sent(&scope, message));
         match inward {
             Inward::Pass => {
@@ -171,7 +171,7 @@ impl<S: AsyncRead + Unpin, T: AsyncWrite + Unpin, C: AsyncWrite + Unpin> Link<'_
                 return false;
             }
         }
-        let message = serde_json::from_slice::<Value>(&body).ok().filter(|_| kind.starts_with("application/json"));
+        let message = bounded_json::parse(&body).filter(|_| kind.starts_with("application/json"));
         let Some(message) = message else { return self.put(&raw).await && goes_on };
         let before = message.clone();
         let actions = self.injector.received(scope, message);
@@ -256,7 +256,7 @@ impl<S: AsyncRead + Unpin, T: AsyncWrite + Unpin, C: AsyncWrite + Unpin> Link<'_
             };
             for event in parser.push(&data).unwrap_or_default() {
                 let body = event.data.unwrap_or_default();
-                let Ok(message) = serde_json::from_slice::<Value>(&body) else {
+                let Some(message) = bounded_json::parse(&body) else {
                     let kind = event.event.as_deref().unwrap_or("message");
                     let id = event.id.map(|id| format!("id: {id}\n")).unwrap_or_default();
                     let text = format!("event: {kind}\n{id}data: {}\n\n", String::from_utf8_lossy(&body));

@@ -1,7 +1,7 @@
 //! Faults on pipes: a message a line.
 
 use bytes::Bytes;
-use serde_json::Value;
+use mcprove_model::bounded_json;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::mpsc;
 
@@ -65,9 +65,9 @@ async fn up(
     to_server: &mut (impl AsyncWrite + Unpin),
     ready: &mpsc::UnboundedSender<Vec<Action>>,
 ) -> bool {
-    let inward = match serde_json::from_slice::<Value>(line) {
-        Ok(message) => injector.sent(connection, &message),
-        Err(_) => Inward::Pass,
+    let inward = match bounded_json::parse(line) {
+        Some(message) => injector.sent(connection, &message),
+        None => Inward::Pass,
     };
     let bytes = match inward {
         Inward::Pass => Bytes::copy_from_slice(line),
@@ -83,14 +83,14 @@ async fn up(
 
 /// Takes a line of the server; what has to wait does so without holding up others.
 fn down(injector: &Injector, connection: &str, line: &[u8], ready: &mpsc::UnboundedSender<Vec<Action>>) {
-    let actions = match serde_json::from_slice::<Value>(line) {
-        Ok(message) => {
+    let actions = match bounded_json::parse(line) {
+        Some(message) => {
             let before = message.clone();
             let actions = injector.received(connection, message);
             // What is not changed keeps its bytes.
             if actions == [Action::Send(before)] { vec![raw(line)] } else { actions }
         }
-        Err(_) => vec![raw(line)],
+        None => vec![raw(line)],
     };
     if !actions.first().is_some_and(Action::is_wait) {
         let _ = ready.send(actions);

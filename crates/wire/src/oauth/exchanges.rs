@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::Method;
 use mcprove_model::oauth::{Document, masked_form, masked_json, masked_query};
-use mcprove_model::{Direction, WirePart, is_unreserved, percent_encoded, without_password};
+use mcprove_model::{Direction, WirePart, bounded_json, is_unreserved, percent_encoded, without_password};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -170,7 +170,7 @@ impl<'e> Exchanges<'e> {
         });
         let part = WirePart::HttpResponse { exchange, status, headers: shown.collect::<Vec<_>>().into() };
         self.log.add(Direction::Received, part, masked_json(&body));
-        let json = serde_json::from_slice::<Value>(&body).ok().filter(Value::is_object);
+        let json = bounded_json::parse(&body).filter(Value::is_object);
         Document { url: ask.url.to_owned(), status: Some(status), error: None, headers, json }
     }
 }

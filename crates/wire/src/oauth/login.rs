@@ -10,7 +10,7 @@ use mcprove_model::oauth::{
 };
 use mcprove_model::{is_unreserved, percent_encoded};
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::time::Instant;
 
 use super::discover::{Discovered, Wanted, discover};
 use super::dpop::unix_seconds;
@@ -246,11 +246,15 @@ impl Login<'_> {
         host.show(&self.authorization_url(&client, page.port(), (&state, &code_challenge(&verifier))));
         let expected =
             ExpectedCallback { state: &state, issuer: &self.found.issuer, sends_iss: self.found.server.sends_iss };
-        let waited = timeout(*patience, page.wait(|query| read_callback(query, &expected))).await;
-        let code = waited.map_err(|_| {
-            let what = format!("no user signed in within {} s", patience.as_secs());
-            LoginObstacle::new(LoginStep::Authorization, what, "log in again: `mcprove login URL`")
-        })??;
+        let deadline = Instant::now() + *patience;
+        let waited =
+            page.wait(deadline, |query| expected.is_answered_by(query), |query| read_callback(query, &expected));
+        let code = waited.await.map_err(|obstacle| {
+            obstacle.unwrap_or_else(|| {
+                let what = format!("no user signed in within {} s", patience.as_secs());
+                LoginObstacle::new(LoginStep::Authorization, what, "log in again: `mcprove login URL`")
+            })
+        })?;
         let mut grant = vec![
             ("grant_type", "authorization_code".to_owned()),
             ("code", code),

@@ -9,7 +9,7 @@ mod retry;
 
 use bytes::Bytes;
 use hyper::{Method, StatusCode};
-use mcprove_model::{ChatMessage, ChatReply, ChatTool, Dialect, Provider, escape_line, shorten};
+use mcprove_model::{ChatMessage, ChatReply, ChatTool, Dialect, Provider, bounded_json, escape_line, shorten};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
@@ -126,7 +126,7 @@ async fn attempt(http: &HttpClient, provider: &Provider, ask: &ModelAsk<'_>) -> 
 }
 
 fn answered(provider: &Provider, status: StatusCode, body: &Bytes) -> Attempt {
-    let reply = match serde_json::from_slice::<Value>(body) {
+    let reply = match bounded_json::value(body) {
         Ok(value) => match provider.dialect {
             Dialect::Anthropic => anthropic::reply(&value),
             Dialect::OpenAi => openai::reply(&value),

@@ -7,7 +7,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::{Method, Response, StatusCode, body::Incoming};
 use mcprove_model::oauth::OauthSettings;
-use mcprove_model::{ClientCredentials, escape_line, is_unreserved, percent_encoded, shorten, without_password};
+use mcprove_model::{
+    ClientCredentials, bounded_json, escape_line, is_unreserved, percent_encoded, shorten, without_password,
+};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
@@ -233,7 +235,7 @@ impl CredentialsSource {
             Ok(body) => body,
             Err((_, how)) => return Err(self.no_token(&format!("sent an answer that {how}"), "look into its log")),
         };
-        let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let answer: Value = bounded_json::parse(&body).unwrap_or_default();
         if !status.is_success() {
             return Err(self.refused(status, location.as_deref(), &answer));
         }

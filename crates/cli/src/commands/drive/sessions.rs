@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use mcprove_engine::{Driven, Driver, DriverOptions, Storing};
 use mcprove_model::{
-    Case, CaseFinished, CaseStarted, Event, Node, Observation, Redactor, Report, Severity, SourceFile, Span, Verdict,
+    Case, CaseFinished, CaseStarted, Event, Node, Observation, Outcome, Redactor, Report, Severity, SourceFile, Span,
+    Verdict,
 };
 use mcprove_suite::assertion_file::{self, Document};
 use mcprove_suite::environment::Environment;
@@ -21,8 +22,9 @@ use crate::failure::Failure;
 use crate::snapshots;
 use crate::subject::words;
 
-/// Replies of a session that are kept to be judged later.
+/// Replies of a session that are kept to be judged later, and the memory that they may take but for the last one.
 const KEPT_REPLIES: usize = 100;
+const KEPT_BYTES: usize = 64 << 20;
 /// The deadline of the handshake and of each request when none is given.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -50,6 +52,7 @@ struct Kept {
     number: u64,
     block: Block,
     seen: Observation,
+    bytes: usize,
 }
 
 /// A block of an assertion file: its key and its value.
@@ -220,7 +223,10 @@ impl<'c> Sessions<'c> {
     pub(super) fn expect(&mut self, params: ExpectParams) -> Result<Value, Failure> {
         let (runtime, open) = self.session(params.session)?;
         let Some(kept) = open.kept.iter_mut().find(|kept| kept.number == params.reply) else {
-            let help = format!("only the last {KEPT_REPLIES} replies of `call`, `read` and `prompt` are kept");
+            let most = KEPT_BYTES >> 20;
+            let help = format!(
+                "only the last {KEPT_REPLIES} replies of `call`, `read` and `prompt` are kept, and {most} MiB of them"
+            );
             return Err(Failure::new(format!("reply {} is not known", params.reply), help));
         };
         let block = kept.block.with_expectation(Some(params.expect));
@@ -289,13 +295,43 @@ impl<'c> Sessions<'c> {
         object.insert("stored".to_owned(), stored.into());
         if let (Some(block), Some(seen)) = (block, seen) {
             object.insert("reply".to_owned(), number.into());
-            open.kept.push_back(Kept { number, block, seen });
-            if open.kept.len() > KEPT_REPLIES {
+            let bytes = memory_of(&seen);
+            open.kept.push_back(Kept { number, block, seen, bytes });
+            let kept = |open: &Open| open.kept.iter().map(|kept| kept.bytes).sum::<usize>();
+            while open.kept.len() > 1 && (open.kept.len() > KEPT_REPLIES || kept(open) > KEPT_BYTES) {
                 open.kept.pop_front();
             }
         }
         Ok(Value::Object(object))
     }
+}
+
+/// About how many bytes of memory a reply takes.
+fn memory_of(seen: &Observation) -> usize {
+    let of_outcome = match &seen.outcome {
+        Outcome::Result(result) => memory_of_value(result),
+        Outcome::Error(error) => error.message.len() + error.data.as_ref().map_or(0, memory_of_value),
+        Outcome::Malformed(_)
+        | Outcome::Refused(_)
+        | Outcome::TimedOut { .. }
+        | Outcome::Closed { .. }
+        | Outcome::Cancelled => 0,
+    };
+    let structured = seen.structured.as_ref().map_or(0, memory_of_value);
+    let notifications = seen.notifications.iter().map(|notification| memory_of_value(&notification.params));
+    of_outcome + structured + seen.text.len() + notifications.sum::<usize>()
+}
+
+fn memory_of_value(value: &Value) -> usize {
+    /// A value in a list or a map.
+    const VALUE: usize = 72;
+    VALUE
+        + match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(memory_of_value).sum(),
+            Value::Object(map) => map.iter().map(|(key, value)| VALUE + key.len() + memory_of_value(value)).sum(),
+        }
 }
 
 impl Block {

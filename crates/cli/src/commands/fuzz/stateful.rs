@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mcprove_engine::{CorpusEntry, ScanKind, ScanResult, SequenceFailure, SequenceRun, SequenceScan, kept_sequence};
-use mcprove_model::ExitStatus;
+use mcprove_model::{ExitStatus, Redactor};
 use mcprove_report::{fuzz_table, to_safe_json};
+use mcprove_suite::load::bounded_read;
 use serde_json::{Value, json};
 
 use super::{ATTEMPTS, Args, TIMES, keeping};
+use crate::atomic_write;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::saved_tests;
@@ -60,11 +62,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         }
     }
     let added = match &args.corpus {
-        Some(folder) if !args.replay => write_corpus(folder, &runs)?,
+        Some(folder) if !args.replay => write_corpus(folder, &runs, &keeping.secrets)?,
         Some(_) | None => 0,
     };
     if args.run.json {
-        print(&to_safe_json(&as_json(&runs, &scanned, seed, &kept)))?;
+        let mut json = as_json(&runs, &scanned, seed, &kept);
+        keeping.secrets.json(&mut json);
+        print(&to_safe_json(&json))?;
     } else {
         print(&fuzz_table(&scanned.outcome.report, context.verbosity, &context.style()))?;
         print(&ending(&runs, &scanned, seed, (args, &kept, added)))?;
@@ -89,7 +93,11 @@ fn runs_of(scanned: &mut Scanned) -> Vec<SequenceRun> {
     runs.into_iter().map(|(_, run)| run).collect()
 }
 
-/// The files of a corpus, in the order of their names; a folder that does not exist yet is empty.
+/// The largest corpus that is read, in bytes: a sequence takes some kilobytes.
+const LARGEST_CORPUS: u64 = 64 << 20;
+
+/// The files of a corpus, in the order of their names; a folder that does not exist yet is empty. Links and pipes in it are
+/// not files of a corpus.
 fn read_corpus(folder: &Path) -> Result<Vec<(String, String)>, Failure> {
     let unreadable = |path: &Path, error: &std::io::Error| {
         let message = format!("`{}` could not be read: {error}", path.display());
@@ -98,29 +106,36 @@ fn read_corpus(folder: &Path) -> Result<Vec<(String, String)>, Failure> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let mut paths = Vec::new();
+    let (mut paths, mut bytes) = (Vec::new(), 0_u64);
     for entry in fs::read_dir(folder).map_err(|error| unreadable(folder, &error))? {
         let path = entry.map_err(|error| unreadable(folder, &error))?.path();
-        if path.extension().is_some_and(|extension| extension == "ndjson") {
-            paths.push(path);
+        let is_wanted = path.extension().is_some_and(|extension| extension == "ndjson");
+        let about = fs::symlink_metadata(&path).ok().filter(|about| is_wanted && about.is_file());
+        let Some(about) = about else { continue };
+        bytes = bytes.saturating_add(about.len());
+        if bytes > LARGEST_CORPUS {
+            let message = format!("the corpus `{}` is larger than {} MiB", folder.display(), LARGEST_CORPUS >> 20);
+            return Err(Failure::new(message, "give a folder that only `--corpus` writes to, or remove large files"));
         }
+        paths.push(path);
     }
     paths.sort();
     let read = |path: PathBuf| {
-        let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+        let text = bounded_read::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
         Ok((path.display().to_string(), text))
     };
     paths.into_iter().map(read).collect()
 }
 
 /// Adds the sequences that showed something new; the number of files that were not there before.
-fn write_corpus(folder: &Path, runs: &[SequenceRun]) -> Result<usize, Failure> {
+fn write_corpus(folder: &Path, runs: &[SequenceRun], secrets: &Redactor) -> Result<usize, Failure> {
     let mut added = 0;
     fs::create_dir_all(folder).map_err(|error| not_written(folder, &error))?;
     for CorpusEntry { name, text } in runs.iter().flat_map(|run| &run.corpus) {
         let path = folder.join(name);
         if !path.exists() {
-            fs::write(&path, text).map_err(|error| not_written(&path, &error))?;
+            atomic_write::write_within(folder, &path, secrets.text(text).as_bytes())
+                .map_err(|error| not_written(&path, &error))?;
             added += 1;
         }
     }

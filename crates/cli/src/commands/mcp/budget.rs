@@ -5,9 +5,24 @@ use serde_json::Value;
 /// About how many characters a token has.
 const CHARACTERS: usize = 4;
 
-/// The value, shortened to a number of tokens: long strings are cut first, then lists, and each cut is marked.
+/// An error message, shortened to a number of tokens.
+pub(super) fn message(text: &str, tokens: u64) -> String {
+    shortened(text, characters(tokens)).unwrap_or_else(|| text.to_owned())
+}
+
+fn characters(tokens: u64) -> usize {
+    usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARACTERS).max(400)
+}
+
+/// The beginning of a string that is too long.
+fn shortened(text: &str, most: usize) -> Option<String> {
+    let end = text.char_indices().nth(most)?.0;
+    Some(format!("{}… (cut)", &text[..end]))
+}
+
+/// The value, shortened to a number of tokens: long strings are cut first, then lists and maps, and each cut is marked.
 pub(super) fn within(mut value: Value, tokens: u64) -> Value {
-    let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARACTERS).max(400);
+    let most = characters(tokens);
     let mut string = most;
     let mut items = usize::MAX;
     while value.to_string().len() > most && (string > 40 || items > 1) {
@@ -18,10 +33,15 @@ pub(super) fn within(mut value: Value, tokens: u64) -> Value {
     value
 }
 
+/// Entries of a map that are left whatever its size: an answer of mcprove has no more.
+const FEW: usize = 16;
+/// The key that counts the entries of a map that were cut.
+const LEFT_OUT: &str = "entries_left_out";
+
 fn longest(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.iter().map(longest).max().unwrap_or(0).max(items.len()),
-        Value::Object(map) => map.values().map(longest).max().unwrap_or(0),
+        Value::Object(map) => map.values().map(longest).max().unwrap_or(0).max(map.len()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }
@@ -29,9 +49,8 @@ fn longest(value: &Value) -> usize {
 fn cut(value: &mut Value, string: usize, items: usize) {
     match value {
         Value::String(text) => {
-            if text.chars().count() > string {
-                let kept: String = text.chars().take(string).collect();
-                *text = format!("{kept}… (cut)");
+            if let Some(cut) = shortened(text, string) {
+                *text = cut;
             }
         }
         Value::Array(list) => {
@@ -41,6 +60,21 @@ fn cut(value: &mut Value, string: usize, items: usize) {
             }
         }
         Value::Object(map) => {
+            // The keys of an answer are few and short; those of a server may be neither.
+            let few = items.max(FEW);
+            if map.len() > few || map.keys().any(|key| key.len() > string) {
+                let (before, left) = (map.len(), map.get(LEFT_OUT).and_then(Value::as_u64).unwrap_or(0));
+                *map = std::mem::take(map)
+                    .into_iter()
+                    .filter(|(key, _)| key != LEFT_OUT)
+                    .take(few)
+                    .map(|(key, value)| (shortened(&key, string).unwrap_or(key), value))
+                    .collect();
+                let left = left + before.saturating_sub(map.len() + usize::from(left > 0)) as u64;
+                if left > 0 {
+                    map.insert(LEFT_OUT.to_owned(), left.into());
+                }
+            }
             let mut left_out = Vec::new();
             for (key, value) in map.iter_mut() {
                 if let Value::Array(list) = value
@@ -74,5 +108,18 @@ mod tests {
         assert_eq!(left_out, Some(500 - kept as u64));
         let tiny = json!({"ok": true});
         assert_eq!(within(tiny.clone(), 1), tiny);
+    }
+
+    #[test]
+    fn keys_of_a_server_are_cut_too() {
+        let named: serde_json::Map<String, Value> = (0..5_000).map(|n| (format!("property {n}"), json!({}))).collect();
+        let small = within(json!({"schema": {"properties": named}}), 500);
+        assert!(small.to_string().len() <= 2_000, "{}", small.to_string().len());
+        let kept = small["schema"]["properties"].as_object().expect("a map");
+        let left_out = kept[LEFT_OUT].as_u64().expect("a number");
+        assert_eq!(kept.len() as u64 - 1 + left_out, 5_000);
+        let long = within(json!({"structured": {"L".repeat(1 << 20): 1}}), 500);
+        assert!(long.to_string().len() <= 2_000 && long.to_string().contains("(cut)"), "{}", long.to_string().len());
+        assert!(message(&"e".repeat(1 << 20), 500).len() <= 2_020);
     }
 }

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use mcprove_engine::{Driven, Driver, DriverOptions, Storing};
 use mcprove_mock::ToolHandler;
-use mcprove_model::{Case, Report, SourceFile};
-use mcprove_wire::Limits;
+use mcprove_model::{Case, Redactor, Report, SourceFile, bounded_json, escape_text};
+use mcprove_suite::load::bounded_read;
+use mcprove_wire::{Limits, TemporaryFolder};
 use serde_json::{Map, Value, json};
 
 use super::folder::Folder;
@@ -54,16 +55,37 @@ impl ToolHandler for Tools {
         Box::pin(async move {
             let tokens = arguments.get("max_tokens").and_then(Value::as_u64).unwrap_or(TOKENS);
             // Tools read files and wait for processes; none of them keeps the server from answering others.
-            let working = tokio::task::spawn_blocking(move || inner.answer(&tool, &Arguments(arguments)));
+            let working = tokio::task::spawn_blocking(move || {
+                let answered = inner.answer(&tool, &Arguments(arguments));
+                // What an agent reads is kept in transcripts, as a log is.
+                let secrets = inner.secrets();
+                answered
+                    .map(|mut answer| {
+                        secrets.json(&mut answer);
+                        budget::within(visible(answer), tokens)
+                    })
+                    .map_err(|message| budget::message(&escape_text(&secrets.text(&message)), tokens))
+            });
             match working.await {
                 Ok(Ok(answer)) => {
-                    let answer = budget::within(answer, tokens);
                     json!({"content": [{"type": "text", "text": answer.to_string()}], "structuredContent": answer})
                 }
                 Ok(Err(message)) => failed(&message),
                 Err(_) => failed("this is a bug of mcprove; please report it"),
             }
         })
+    }
+}
+
+/// A value whose strings hide nothing from people who read what their agent reads.
+fn visible(value: Value) -> Value {
+    match value {
+        Value::String(text) => escape_text(&text).into_owned().into(),
+        Value::Array(items) => items.into_iter().map(visible).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(key, value)| (escape_text(&key).into_owned(), visible(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
 }
 
@@ -101,6 +123,12 @@ impl Inner {
             "lint_schemas" => self.scan("schema-lint", arguments, &["--all"]),
             other => Err(format!("unknown tool `{other}`")),
         }
+    }
+
+    /// The secrets of all servers, and the tokens of logins.
+    fn secrets(&self) -> Redactor {
+        let servers = self.servers.all();
+        crate::logins::redactor(servers.iter().flat_map(|known| &known.spec.secrets).map(String::as_str))
     }
 
     fn list_servers(&self) -> Value {
@@ -169,7 +197,7 @@ impl Inner {
 
     fn propose_tests(&self, arguments: &Arguments) -> Result<Value, String> {
         let server = self.whole_server(arguments)?;
-        let work = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let work = TemporaryFolder::new("mcp").map_err(|error| error.to_string())?;
         let output = work.path().join("tests");
         let words = ["generate", "--json", "--output", &output.display().to_string()].map(str::to_owned);
         self.run_with(words.into(), &server)?;
@@ -253,7 +281,7 @@ impl Inner {
     }
 
     fn run_suite(&self, arguments: &Arguments) -> Result<Value, String> {
-        let work = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let work = TemporaryFolder::new("mcp").map_err(|error| error.to_string())?;
         let report = work.path().join("report.json");
         let mut words = vec!["run".to_owned(), self.suite(arguments)?, "--json".to_owned()];
         words.extend(["--report".to_owned(), report.display().to_string()]);
@@ -261,11 +289,14 @@ impl Inner {
             words.extend(arguments.text(key).into_iter().flat_map(|value| [flag.to_owned(), value.to_owned()]));
         }
         let printed = self.run(&words)?;
-        let Ok(text) = fs::read_to_string(&report) else {
+        let Ok(text) = bounded_read::read(&report) else {
             // Nothing ran: the list says what is wrong with the suite.
             return Err(format!("nothing was run: {}", printed.json));
         };
-        let report: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let Some((report, _)) = bounded_json::parse_within(&text, program::READ) else {
+            return Err("the report is too large to be read; name fewer tests with `filter` or `tag`".to_owned());
+        };
+        drop(text);
         let cases = report.get("cases").and_then(Value::as_array).cloned().unwrap_or_default();
         let has = |case: &&Value, words: &[&str]| case["verdict"].as_str().is_some_and(|word| words.contains(&word));
         let failures: Vec<Value> = cases.iter().filter(|case| has(case, &["failed", "error"])).map(failure).collect();
@@ -354,10 +385,11 @@ impl Inner {
 
     /// Runs a command of mcprove on a server that is named by a configuration file of its own.
     fn run_with(&self, mut words: Vec<String>, server: &Known) -> Result<program::Printed, String> {
-        // Only this user can read it; it may hold secrets.
-        let mut file = tempfile::Builder::new().suffix(".json").tempfile().map_err(|error| error.to_string())?;
-        file.write_all(server.configuration().to_string().as_bytes()).map_err(|error| error.to_string())?;
-        words.extend(["--client-config".to_owned(), file.path().display().to_string()]);
+        // Only this user can look into the folder; the file may hold secrets.
+        let folder = TemporaryFolder::new("mcp").map_err(|error| error.to_string())?;
+        let file = folder.path().join("server.json");
+        fs::write(&file, server.configuration().to_string()).map_err(|error| error.to_string())?;
+        words.extend(["--client-config".to_owned(), file.display().to_string()]);
         self.run(&words)
     }
 

@@ -1,6 +1,6 @@
 //! Recordings from the frames of an event log, and frames for one.
 
-use mcprove_model::{Direction, Frame, FrameKind, Revision, WirePart};
+use mcprove_model::{Direction, Frame, FrameKind, Revision, WirePart, bounded_json};
 use serde_json::Value;
 
 use super::super::schemas;
@@ -69,7 +69,7 @@ fn into_frame(Entry { at_us, exchange, what, .. }: Entry) -> Option<Frame> {
 
 /// The label of a step that was not made by a probe, as a probe would name it.
 fn label_of(body: &[u8]) -> String {
-    let json: Value = serde_json::from_slice(body).unwrap_or_default();
+    let json: Value = bounded_json::parse(body).unwrap_or_default();
     let method = json["method"].as_str().unwrap_or_default();
     match method {
         // A server may refuse an invalid request, and a version that does not exist.

@@ -1,5 +1,6 @@
 //! Content: binary data, embedded resources, annotations, icons, `_meta` keys.
 
+use mcprove_model::bounded_json;
 use serde_json::Value;
 
 use super::meta::is_legal_key;
@@ -224,9 +225,8 @@ fn text_twins(ruling: &mut Ruling<'_>) {
         }
         ruling.ok();
         let texts = result["content"].as_array().into_iter().flatten().filter_map(|block| block["text"].as_str());
-        let has_twin = texts
-            .filter_map(|text| serde_json::from_str::<Value>(text).ok())
-            .any(|value| value == *structured || is_wrapped(structured, &value));
+        let has_twin =
+            texts.filter_map(bounded_json::parse).any(|value| value == *structured || is_wrapped(structured, &value));
         if !has_twin {
             ruling.warn("TOOL-08", &step, "`structuredContent` is not repeated as JSON in a text block");
         }

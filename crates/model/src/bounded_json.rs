@@ -4,12 +4,13 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 /// The most memory that one message may take once it is read.
-pub(crate) const MOST: usize = 160 << 20;
+pub const MOST: usize = 160 << 20;
 
 /// Memory of a value in a list or a map, with spare capacity.
 const VALUE: usize = 108;
@@ -24,16 +25,17 @@ const TOO_LARGE: &str = "takes more than";
 
 /// A value with what is known about it.
 #[derive(Debug, PartialEq)]
-pub(crate) struct ParsedJson {
-    pub(crate) value: Value,
+pub struct ParsedJson {
+    /// The value.
+    pub value: Value,
     /// About how many bytes it takes in memory.
-    pub(crate) size: usize,
+    pub size: usize,
     /// A key that is in one of its objects twice; the last value is kept.
-    pub(crate) duplicate: Option<String>,
+    pub duplicate: Option<String>,
 }
 
 /// Reads a text that may take `most` bytes in memory.
-pub(crate) fn read(bytes: &[u8], most: usize) -> Result<ParsedJson, serde_json::Error> {
+pub fn read(bytes: &[u8], most: usize) -> Result<ParsedJson, serde_json::Error> {
     let count = Count { left: Cell::new(most), most, duplicate: RefCell::default() };
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = Seed(&count).deserialize(&mut reader)?;
@@ -41,8 +43,34 @@ pub(crate) fn read(bytes: &[u8], most: usize) -> Result<ParsedJson, serde_json::
     Ok(ParsedJson { value, size: most - count.left.get(), duplicate: count.duplicate.into_inner() })
 }
 
+/// A value within [`MOST`], for readers that decide themselves where it ends.
+#[derive(Debug)]
+pub struct BoundedValue(pub Value);
+
+impl<'de> Deserialize<'de> for BoundedValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let count = Count { left: Cell::new(MOST), most: MOST, duplicate: RefCell::default() };
+        Seed(&count).deserialize(deserializer).map(Self)
+    }
+}
+
+/// A text as JSON; the error says what is wrong with it, or that it takes too much memory.
+pub fn value(text: impl AsRef<[u8]>) -> Result<Value, serde_json::Error> {
+    read(text.as_ref(), MOST).map(|read| read.value)
+}
+
+/// A text as JSON; none if it is not, or takes too much memory: whoever only looks into it treats both alike.
+pub fn parse(bytes: impl AsRef<[u8]>) -> Option<Value> {
+    value(bytes).ok()
+}
+
+/// The value of a text and about how many bytes it takes in memory; none if it is not JSON, or takes more than `most`.
+pub fn parse_within(bytes: &[u8], most: usize) -> Option<(Value, usize)> {
+    read(bytes, most).ok().map(|read| (read.value, read.size))
+}
+
 /// True if an error of [`read`] says that the text would take too much memory.
-pub(crate) fn is_too_large(error: &serde_json::Error) -> bool {
+pub fn is_too_large(error: &serde_json::Error) -> bool {
     error.to_string().starts_with(TOO_LARGE)
 }
 
