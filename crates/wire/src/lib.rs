@@ -27,8 +27,8 @@ mod remove_folder;
 mod sandbox;
 mod session;
 mod sse_parser;
-pub mod temporary_folder;
-mod transport;
+mod temporary_folder;
+pub mod transport;
 mod watchdog;
 mod watched_program;
 
