@@ -34,6 +34,13 @@ pub struct SuiteOptions {
     pub providers: Vec<Arc<Provider>>,
 }
 
+impl SuiteOptions {
+    /// True if the latency of the requests is judged over all cases.
+    pub fn bounds_latency(&self) -> bool {
+        self.p95_latency.is_some()
+    }
+}
+
 /// Gates and weights of a load of the tests of a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SuiteLoad {
