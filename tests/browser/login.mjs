@@ -34,6 +34,7 @@ const stored = () => JSON.parse(readFileSync(join(cwd, 'config/logins.json'), 'u
 const browser = await launch();
 const server = guarded();
 const denying = guarded('--issuer-fault', 'denied');
+const stingy = guarded('--issuer-fault', 'token-refused');
 try {
   await steps('login', [
     ['the redirect ends at a page that says so, and the token is kept', async () => {
@@ -55,6 +56,14 @@ try {
       assert.equal(await command.ended, 2);
       await page.close();
     }],
+    ['a refusal of the token endpoint is shown, too', async () => {
+      const command = login(await stingy.found);
+      const page = await browser.newPage();
+      await page.goto(await command.found);
+      assert.match(await page.textContent('#outcome'), /The login failed: .*this client may not have tokens/);
+      assert.equal(await command.ended, 2);
+      await page.close();
+    }],
   ]);
   const out = spawn(mcprove, ['logout', await server.found], { cwd, stdio: 'ignore' });
   await new Promise(done => out.on('exit', done));
@@ -63,6 +72,8 @@ try {
   const page = await open(browser, running.url, problems);
   await steps('login', [
     ['the page logs in to a server that answers 401', async () => {
+      const answers = [];
+      page.on('response', response => answers.push(response.text().catch(() => '')));
       await page.selectOption('#kind', 'url');
       await page.fill('#server', await server.found);
       await page.click('form.connect button[type=submit]');
@@ -74,13 +85,19 @@ try {
       assert.match(await other.textContent('#outcome'), /You are logged in/);
       await page.waitForFunction(() => document.querySelector('.server-line')?.textContent.includes('conformance-profile'));
       const [{ access_token: token, refresh_token: refresh }] = stored();
-      const html = await page.content();
-      assert.ok(!html.includes(token) && !html.includes(refresh), 'no token is on the page');
+      const shown = [await page.content(), ...await Promise.all(answers)].join('\n');
+      for (const secret of [token, refresh]) {
+        for (const form of [secret, encodeURIComponent(secret), btoa(secret).replace(/=+$/, '')]) {
+          assert.ok(!shown.includes(form), 'no token is on the page or in an answer to it');
+        }
+      }
+      assert.ok(shown.includes('conformance-profile'), 'the answers were looked at');
     }],
   ]);
   running.stop();
 } finally {
   server.stop();
   denying.stop();
+  stingy.stop();
   await browser.close();
 }

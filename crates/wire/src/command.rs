@@ -56,6 +56,16 @@ async fn read_all(stream: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>, ke
     }
 }
 
+/// Starts a program that lives on when this one ends, such as a browser. An interrupt at the terminal does not reach it.
+pub fn start_detached(words: &[String]) -> Result<std::process::Child, String> {
+    let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
+    let mut command = std::process::Command::new(program);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn().map_err(|error| format!("`{program}` could not be started: {error}"))
+}
+
 /// Runs a command; the error says in one line why it did not end well.
 pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), String> {
     command_output(words, deadline).await.map(|_| ())

@@ -32,7 +32,7 @@ pub mod transport;
 mod watchdog;
 mod watched_program;
 
-pub use command::{Background, Captured, FilterCommand, captured_command, command_output, run_command};
+pub use command::{Background, Captured, FilterCommand, captured_command, command_output, run_command, start_detached};
 pub use fault::{Injector, Strike, inject_http, inject_lines};
 pub use host_pipe::{accept_pipe, connect_pipe};
 pub use limits::Limits;

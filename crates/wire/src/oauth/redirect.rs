@@ -4,8 +4,10 @@ use std::io;
 use std::time::Duration;
 
 use mcprove_model::escape_text;
+use mcprove_model::oauth::LoginObstacle;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::Listener;
@@ -42,32 +44,82 @@ impl RedirectPage {
         self.listener.address().port()
     }
 
-    /// Waits for the browser; `judge` reads the query and decides on the page that is shown.
+    /// Waits for the browser; `judge` reads the query. A browser with a code waits for the page, which shows how the login
+    /// ended.
     pub(super) async fn wait<T>(
         &self,
-        judge: impl Fn(&str) -> Result<T, mcprove_model::oauth::LoginObstacle>,
-    ) -> Result<T, mcprove_model::oauth::LoginObstacle> {
+        judge: impl Fn(&str) -> Result<T, LoginObstacle>,
+    ) -> Result<(T, WaitingBrowser), LoginObstacle> {
+        // Browsers open connections before they need them, and some stay idle.
+        let mut open = JoinSet::new();
         loop {
-            let Ok(mut stream) = self.listener.accept().await else { continue };
-            let Ok(Some(target)) = timeout(PATIENCE, read_target(&mut stream)).await else { continue };
+            let (stream, target) = tokio::select! {
+                accepted = self.listener.accept() => {
+                    if let Ok(stream) = accepted {
+                        open.spawn(timeout(PATIENCE, read_target(stream)));
+                    }
+                    continue;
+                }
+                Some(read) = open.join_next() => match read {
+                    Ok(Ok(Some(read))) => read,
+                    Ok(Ok(None) | Err(_)) | Err(_) => continue,
+                },
+            };
+            let browser = WaitingBrowser { stream };
             let (path, query) = target.split_once('?').unwrap_or((&target, ""));
             if path != PATH {
-                reply(&mut stream, "404 Not Found", "nothing here").await;
+                browser.reply("404 Not Found", "nothing here").await;
                 continue;
             }
-            let judged = judge(query);
-            let text = match &judged {
-                Ok(_) => "You are logged in. You can close this window and go back to the terminal.".to_owned(),
-                Err(obstacle) => format!("The login failed: {}", obstacle.what),
+            return match judge(query) {
+                Ok(value) => Ok((value, browser)),
+                Err(obstacle) => {
+                    browser.show(&Err::<(), _>(obstacle.clone())).await;
+                    Err(obstacle)
+                }
             };
-            reply(&mut stream, if judged.is_ok() { "200 OK" } else { "400 Bad Request" }, &text).await;
-            return judged;
         }
     }
 }
 
-/// The target of a GET request.
-async fn read_target(stream: &mut TcpStream) -> Option<String> {
+/// A browser that waits for the last page of a login.
+#[derive(Debug)]
+pub(super) struct WaitingBrowser {
+    stream: TcpStream,
+}
+
+impl WaitingBrowser {
+    /// Shows the outcome of the login.
+    pub(super) async fn show<T>(self, outcome: &Result<T, LoginObstacle>) {
+        match outcome {
+            Ok(_) => {
+                let text = "You are logged in. You can close this window and go back to the terminal.";
+                self.reply("200 OK", text).await;
+            }
+            Err(obstacle) => self.reply("400 Bad Request", &format!("The login failed: {}", obstacle.what)).await,
+        }
+    }
+
+    async fn reply(mut self, status: &str, text: &str) {
+        let text = escape_text(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let page = format!(
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>mcprove</title>\
+             <body style=\"font-family: sans-serif; margin: 3em\"><main><h1>mcprove</h1><p id=\"outcome\">{text}</p></main></body></html>\n"
+        );
+        let head = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\ncache-control: no-store\r\n\
+             content-security-policy: default-src 'none'; style-src 'unsafe-inline'\r\nreferrer-policy: no-referrer\r\n\
+             connection: close\r\n\r\n",
+            page.len()
+        );
+        // A browser that went away has seen enough.
+        let _ = self.stream.write_all(format!("{head}{page}").as_bytes()).await;
+        let _ = self.stream.shutdown().await;
+    }
+}
+
+/// The target of a GET request, and its connection.
+async fn read_target(mut stream: TcpStream) -> Option<(TcpStream, String)> {
     let mut head = Vec::new();
     let mut buffer = [0; 4096];
     while !head.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
@@ -80,22 +132,42 @@ async fn read_target(stream: &mut TcpStream) -> Option<String> {
     let line = String::from_utf8_lossy(&head).lines().next()?.to_owned();
     let mut words = line.split(' ');
     let method = words.next()?;
-    words.next().filter(|_| method == "GET").map(str::to_owned)
+    let target = words.next().filter(|_| method == "GET")?.to_owned();
+    Some((stream, target))
 }
 
-async fn reply(stream: &mut TcpStream, status: &str, text: &str) {
-    let text = escape_text(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let page = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>mcprove</title>\
-         <body style=\"font-family: sans-serif; margin: 3em\"><main><h1>mcprove</h1><p id=\"outcome\">{text}</p></main></body></html>\n"
-    );
-    let head = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\ncache-control: no-store\r\n\
-         content-security-policy: default-src 'none'; style-src 'unsafe-inline'\r\nreferrer-policy: no-referrer\r\n\
-         connection: close\r\n\r\n",
-        page.len()
-    );
-    // A browser that went away has seen enough.
-    let _ = stream.write_all(format!("{head}{page}").as_bytes()).await;
-    let _ = stream.shutdown().await;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn visit(port: u16, request: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).await.expect("a connection");
+        stream.write_all(request.as_bytes()).await.expect("sent");
+        stream
+    }
+
+    async fn answer(mut stream: TcpStream) -> String {
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.expect("text");
+        text
+    }
+
+    #[tokio::test]
+    async fn idle_connections_and_other_paths_do_not_hold_the_login_up() {
+        let page = RedirectPage::open(None, false).await.expect("a page");
+        let idle = visit(page.port(), "").await;
+        let half = visit(page.port(), "GET /call").await;
+        let icon = visit(page.port(), "GET /favicon.ico HTTP/1.1\r\n\r\n").await;
+        let posted = visit(page.port(), "POST /callback?code=no HTTP/1.1\r\n\r\n").await;
+        let back = visit(page.port(), "GET /callback?code=c HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        // Far less than the time that an idle connection has.
+        let waited = timeout(PATIENCE / 2, page.wait(|query| Ok(query.to_owned()))).await.expect("nothing holds it up");
+        let (query, browser) = waited.expect("a code");
+        assert_eq!(query, "code=c");
+        let refused = LoginObstacle::new(mcprove_model::oauth::LoginStep::Token, "no <token>", "");
+        browser.show(&Err::<(), _>(refused)).await;
+        let text = answer(back).await;
+        assert!(text.starts_with("HTTP/1.1 400") && text.contains("The login failed: no &lt;token&gt;"), "{text}");
+        drop((idle, half, icon, posted));
+    }
 }
