@@ -28,15 +28,26 @@ export function folder() {
   return made;
 }
 
-export const launch = () => chromium.launch({
+/** A busy machine is no failure: nothing may depend on how long a step takes. */
+const PATIENCE = 180_000;
+
+export const launch = (args = []) => chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  timeout: PATIENCE,
+  args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', ...args],
 });
 
-/** A page whose console, errors, dialogs and requests to elsewhere are problems. */
+/** A page of a browser that knows nothing yet. */
+export async function newPage(browser, options = {}) {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE);
+  return context.newPage();
+}
+
+/** A page whose console, errors, dialogs and requests to elsewhere are problems, and everything that a hostile server gets to run. */
 export async function open(browser, url, problems, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, ...options });
-  const page = await context.newPage();
+  const page = await newPage(browser, { viewport: { width: 1280, height: 1000 }, ...options });
+  await page.addInitScript(() => Object.defineProperty(window, 'pwned', { set: () => console.error('something of a server was run') }));
   const own = new URL(url).origin;
   page.on('console', message => { if (message.type() !== 'log') problems.push(`console: ${message.text()}`); });
   page.on('pageerror', error => problems.push(`error: ${error.message}`));
@@ -47,6 +58,19 @@ export async function open(browser, url, problems, options = {}) {
   });
   await page.goto(url);
   return page;
+}
+
+/** Waits until assertions hold. What a page shows follows an action sooner or later, so it is never read just once. */
+export async function eventually(check) {
+  const until = performance.now() + PATIENCE;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (error.name !== 'AssertionError' || performance.now() > until) throw error;
+    }
+    await new Promise(done => setTimeout(done, 50));
+  }
 }
 
 /** What axe-core finds. It is run in the page's own world by the debugger, so the policy of the page stays as it is. */

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accessibility, launch, mcprove, open, steps, ui } from './lib.mjs';
+import { accessibility, eventually, launch, mcprove, newPage, open, steps, ui } from './lib.mjs';
 
 const cwd = mkdtempSync(join(tmpdir(), 'mcprove-login-'));
 process.env.MCPROVE_CONFIG_DIR = join(cwd, 'config');
@@ -32,33 +32,38 @@ const login = url => started(['login', url], /^(http\S+code_challenge\S+)$/m);
 const stored = () => JSON.parse(readFileSync(join(cwd, 'config/logins.json'), 'utf8')).logins;
 
 const browser = await launch();
+/** A page of the outcome of a login, which is opened by redirects. */
+const outcome = async (page, pattern) => {
+  await page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/callback\?/);
+  await eventually(async () => assert.match(await page.textContent('#outcome'), pattern));
+};
+let running;
 const server = guarded();
 const denying = guarded('--issuer-fault', 'denied');
 try {
   await steps('login', [
     ['the redirect ends at a page that says so, and the token is kept', async () => {
       const command = login(await server.found);
-      const page = await browser.newPage();
+      const page = await newPage(browser);
       await page.goto(await command.found);
-      assert.match(page.url(), /^http:\/\/127\.0\.0\.1:\d+\/callback\?code=/);
-      assert.match(await page.textContent('#outcome'), /You are logged in/);
+      await outcome(page, /You are logged in/);
       assert.deepEqual(await accessibility(page), []);
       assert.equal(await command.ended, 0);
       assert.equal(stored().length, 1);
-      await page.close();
+      await page.context().close();
     }],
     ['a refusal of the authorization server is shown', async () => {
       const command = login(await denying.found);
-      const page = await browser.newPage();
+      const page = await newPage(browser);
       await page.goto(await command.found);
-      assert.match(await page.textContent('#outcome'), /access_denied: the person said no/);
+      await outcome(page, /access_denied: the person said no/);
       assert.equal(await command.ended, 2);
-      await page.close();
+      await page.context().close();
     }],
   ]);
   const out = spawn(mcprove, ['logout', await server.found], { cwd, stdio: 'ignore' });
   await new Promise(done => out.on('exit', done));
-  const running = await ui(cwd);
+  running = await ui(cwd);
   const problems = [];
   const page = await open(browser, running.url, problems);
   await steps('login', [
@@ -70,16 +75,15 @@ try {
       const popup = page.context().waitForEvent('page');
       await page.click('#oauth');
       const other = await popup;
-      await other.waitForSelector('#outcome');
-      assert.match(await other.textContent('#outcome'), /You are logged in/);
-      await page.waitForFunction(() => document.querySelector('.server-line')?.textContent.includes('conformance-profile'));
+      await outcome(other, /You are logged in/);
+      await page.locator('.server-line', { hasText: 'conformance-profile' }).waitFor();
       const [{ access_token: token, refresh_token: refresh }] = stored();
       const html = await page.content();
       assert.ok(!html.includes(token) && !html.includes(refresh), 'no token is on the page');
     }],
   ]);
-  running.stop();
 } finally {
+  running?.stop();
   server.stop();
   denying.stop();
   await browser.close();

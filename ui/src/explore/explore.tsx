@@ -5,7 +5,7 @@ import { hashParams, setHash } from '../location';
 import { CopyButton, Guarded, Message } from '../parts';
 import { FrameRow, Waterfall } from '../report/frames';
 import { human, oneLine, shellQuote, visible } from '../text';
-import { type Api, type Schema, requestNumber } from './api';
+import { type Api, type Schema, requestNumber, whileWanted } from './api';
 import { CatalogList, type Item, itemsOf } from './catalog';
 import { foldersOf } from './connect';
 import { CompletionContext, JsonInput, SchemaForm, initial } from './form';
@@ -75,8 +75,9 @@ function ItemPanel({ item, connected, state, api, dispatch, onRun, onRead }: { i
   const current = own[0];
   useEffect(() => {
     if (item.kind !== 'tool' && item.kind !== 'prompt') return;
-    const timer = setTimeout(() => void api.call<{ errors: string[] }>('POST', 'check', { schema, value }).then(checked => setErrors(checked.errors), () => setErrors([])), 250);
-    return () => clearTimeout(timer);
+    let forget = () => {};
+    const timer = setTimeout(() => { forget = whileWanted(api.call<{ errors: string[] }>('POST', 'check', { schema, value }), checked => setErrors(checked.errors), () => setErrors([])); }, 250);
+    return () => { clearTimeout(timer); forget(); };
   }, [value, schema]);
   const send = async (what: { method: string; params: Params }) => {
     setKeep(false);

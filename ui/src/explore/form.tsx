@@ -2,7 +2,7 @@
 import { type JSX, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { oneLine } from '../text';
-import { type Schema } from './api';
+import { type Schema, whileWanted } from './api';
 
 type Fields = { [key: string]: unknown };
 
@@ -64,12 +64,14 @@ function Text({ name, schema, value, path, onChange }: { name: string; schema: F
   const complete = useContext(CompletionContext);
   const [offered, setOffered] = useState<string[]>([]);
   const timer = useRef(0);
+  const forget = useRef(() => {});
   const [long, setLong] = useState(typeof value === 'string' && value.includes('\n'));
   const text = typeof value === 'string' ? value : '';
   const offer = (typed: string) => {
     if (!complete) return;
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => void complete(name, typed).then(setOffered, () => setOffered([])), 200);
+    forget.current();
+    timer.current = setTimeout(() => { forget.current = whileWanted(complete(name, typed), setOffered, () => setOffered([])); }, 200);
   };
   const set = (next: string) => {
     offer(next);

@@ -3,7 +3,7 @@ import { type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { CopyButton } from '../parts';
 import { oneLine, visible } from '../text';
-import { type Api } from './api';
+import { type Api, whileWanted } from './api';
 import { type Made } from './state';
 
 type Expect = Record<string, unknown>;
@@ -19,14 +19,15 @@ export function KeepAsTest({ made, api, onRun }: { made: Made; api: Api; onRun: 
   useEffect(() => {
     setProposed(null);
     setCommand('');
-    void api.call<{ expect: Expect; path: string }>('POST', 'tests/propose', { ...body, result: made.end?.result }).then(answer => {
+    return whileWanted(api.call<{ expect: Expect; path: string }>('POST', 'tests/propose', { ...body, result: made.end?.result }), answer => {
       setProposed(answer.expect);
       setChosen(answer.expect);
       setPath(answer.path);
-    }, (error: Error) => setProblem(error.message));
+    }, error => setProblem(error.message));
   }, [made.request]);
   useEffect(() => {
-    if (proposed) void api.call<{ text: string }>('POST', 'tests/save', { ...body, expect: chosen }).then(answer => setText(answer.text), (error: Error) => setProblem(error.message));
+    if (!proposed) return;
+    return whileWanted(api.call<{ text: string }>('POST', 'tests/save', { ...body, expect: chosen }), answer => setText(answer.text), error => setProblem(error.message));
   }, [proposed, chosen]);
   const save = async () => {
     setProblem('');
