@@ -102,6 +102,19 @@ try {
       await accessible(page);
       await page.context().close();
     }],
+    ['shows the image of a reply', async () => {
+      const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+      const reply = JSON.stringify({ jsonrpc: '2.0', id: 2, result: { content: [{ type: 'image', mimeType: 'image/png', data: png }] } });
+      const page = await open(browser, report(logOf('image.ndjson', [
+        { event: 'run_started', format: 1, program: 'mcprove', started_unix_ms: 0, total: 1, jobs: 1 },
+        { event: 'case_started', index: 0, name: 'draws', file: 'a.yaml', line: 1, trial: 1, server: 's' },
+        { event: 'case_finished', index: 0, verdict: 'passed', duration_us: 6000, calls: [{ role: 'act', method: 'tools/call', subject: 'draw', request: '{}', reply, elapsed_us: 10 }] },
+        { event: 'run_finished', duration_us: 6000 },
+      ])), problems);
+      await page.locator('.row').first().click();
+      await page.waitForFunction(() => document.querySelector('.call .media img')?.naturalWidth === 1);
+      await page.context().close();
+    }],
     ['shows the reason on a phone', async () => {
       const page = await open(browser, report(join(logs, 'fail.ndjson')), problems, { viewport: { width: 375, height: 800 } });
       await page.locator('.row .why').first().waitFor();

@@ -46,9 +46,19 @@ try {
 
   await steps('ui', [
     ['connects to server-everything', async () => {
+      // The handshake is on the page even where its frames come before the answer.
+      await page.route('**/api/connections', async route => {
+        const answer = await route.fetch();
+        const { authorization } = await route.request().allHeaders();
+        const events = await fetch(new URL('/api/events?after=0', served.url), { headers: { authorization } });
+        for await (const chunk of events.body) if (Buffer.from(chunk).includes('tools/list')) break;
+        await route.fulfill({ response: answer });
+      });
       await connect(everything);
       await page.waitForSelector('.catalog li >> nth=10');
       await connected('everything');
+      await page.locator('.protocol .frame .hint', { hasText: /^initialize$/ }).waitFor();
+      await page.unroute('**/api/connections');
     }],
     ['asks for the roots that a server wants, and changes them', async () => {
       await page.click('form.connect summary');
@@ -97,8 +107,11 @@ try {
       await page.selectOption('#call-days-0', { label: 'Tuesday' });
       await page.fill('#call-pay-0-coins', '3');
       await page.screenshot({ path: join(shots, 'ui-form.png') });
+      await page.click('.meta-fields summary');
+      await page.fill('#call-meta', '{"trace": 7}');
       assert.equal(await send(), 'result');
-      await page.locator('.protocol .frame .hint', { hasText: 'tools/call book' }).waitFor();
+      await page.locator('.protocol .frame', { hasText: 'tools/call book' }).locator('summary').click();
+      await shows('.protocol .frame[open] pre', /"_meta": \{\s+"trace": 7,\s+"progressToken"/);
       await shows('.result pre', /booked for Ada/);
     }],
     ['says what is wrong before it is sent', async () => {
@@ -129,6 +142,12 @@ try {
       await page.click('.keep .primary');
       await shows('#kept', /^mcprove run evals\/ask\.yaml$/);
       assert.match(readFileSync(join(cwd, 'evals/ask.yaml'), 'utf8'), /sure: true/);
+      const next = await page.evaluate(async () => {
+        const api = async (path, body) => (await fetch('/api/' + path, { method: body ? 'POST' : 'GET', headers: { Authorization: 'Bearer ' + localStorage.getItem('mcprove-key') }, body: body && JSON.stringify(body) })).json();
+        const { connection } = (await api('state')).connections.at(-1);
+        return (await api('tests/propose', { connection, method: 'tools/call', params: { name: 'ask' }, result: {} })).path;
+      });
+      assert.equal(next, 'evals/ask-2.yaml', 'the next one gets a file of its own');
     }],
     ['runs the test', async () => {
       await page.click('text=run it');

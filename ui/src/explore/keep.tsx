@@ -3,23 +3,24 @@ import { type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { CopyButton } from '../parts';
 import { oneLine, visible } from '../text';
-import { type Api, whileWanted } from './api';
+import { type Api, type Tool, whileWanted } from './api';
 import { type Made } from './state';
 
 type Expect = Record<string, unknown>;
 
-export function KeepAsTest({ made, api, onRun }: { made: Made; api: Api; onRun: (path: string) => void }): JSX.Element {
+export function KeepAsTest({ made, tool, api, onRun }: { made: Made; tool: Tool | undefined; api: Api; onRun: (path: string) => void }): JSX.Element {
   const [proposed, setProposed] = useState<Expect | null>(null);
   const [chosen, setChosen] = useState<Expect>({});
   const [path, setPath] = useState('');
   const [text, setText] = useState('');
   const [command, setCommand] = useState('');
   const [problem, setProblem] = useState('');
-  const body = { connection: made.connection, method: made.method, params: made.params, answers: made.answers };
+  const { _meta, ...params } = made.params;
+  const body = { connection: made.connection, method: made.method, params, answers: made.answers };
   useEffect(() => {
     setProposed(null);
     setCommand('');
-    return whileWanted(api.call<{ expect: Expect; path: string }>('POST', 'tests/propose', { ...body, result: made.end?.result }), answer => {
+    return whileWanted(api.call<{ expect: Expect; path: string }>('POST', 'tests/propose', { ...body, tool, result: made.end?.result }), answer => {
       setProposed(answer.expect);
       setChosen(answer.expect);
       setPath(answer.path);

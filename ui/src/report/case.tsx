@@ -2,12 +2,12 @@
 import { type JSX } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import { linkTo } from '../location';
-import { CopyButton, Fold, Message } from '../parts';
+import { CopyButton, Fold, Media, Message } from '../parts';
 import { human, oneLine, shellQuote, visible } from '../text';
 import { ActionsContext, editorUrl } from './actions';
 import { type Agent, type Call, type Case, type Row, SIGNS, WORDS, reasonOf } from './data';
 import { FindingBox } from './finding';
-import { Frames } from './frames';
+import { Frames, parsed } from './frames';
 import { Timings } from './timings';
 
 const SIGNALS: Record<number, string> = { 1: 'SIGHUP', 2: 'SIGINT', 4: 'SIGILL', 6: 'SIGABRT', 8: 'SIGFPE', 9: 'SIGKILL', 11: 'SIGSEGV', 13: 'SIGPIPE', 15: 'SIGTERM' };
@@ -33,7 +33,7 @@ function CallRow({ call, open }: { call: Call; open: boolean }): JSX.Element {
       {() => (
         <div class="compare">
           <Message label="request" text={call.request} />
-          {call.reply === undefined ? <div class="label">no reply came</div> : <Message label="reply" text={call.reply} />}
+          {call.reply === undefined ? <div class="label">no reply came</div> : <div><Message label="reply" text={call.reply} /><Media content={parsed(call.reply)?.result?.content} /></div>}
         </div>
       )}
     </Fold>
