@@ -1,7 +1,7 @@
 // What the browser tests share: a browser, a page that reports every problem, and `mcprove ui`.
 
 import { spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -20,9 +20,16 @@ export const everything = 'node everything.js';
 export const hostile = 'node hostile-server.mjs';
 export const mock = 'mcprove mock --tools-from tools.yml';
 
+/** An empty folder that goes with this program. */
+export function temporary() {
+  const made = mkdtempSync(join(tmpdir(), 'mcprove-browser-'));
+  process.on('exit', () => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
 /** A folder with the servers of the tests, so that no path of this machine is in a screenshot. */
 export function folder() {
-  const made = mkdtempSync(join(tmpdir(), 'mcprove-browser-'));
+  const made = temporary();
   symlinkSync(join(root, '.cache/servers/node_modules/@modelcontextprotocol/server-everything/dist/index.js'), join(made, 'everything.js'));
   for (const name of ['hostile-server.mjs', 'tools.yml']) copyFileSync(join(root, 'tests/browser', name), join(made, name));
   return made;

@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { accessibility, eventually, launch, mcprove, newPage, open, steps, ui } from './lib.mjs';
+import { accessibility, eventually, launch, mcprove, newPage, open, steps, temporary, ui } from './lib.mjs';
 
-const cwd = mkdtempSync(join(tmpdir(), 'mcprove-login-'));
+const cwd = temporary();
 process.env.MCPROVE_CONFIG_DIR = join(cwd, 'config');
 for (const name of ['BROWSER', 'DISPLAY', 'WAYLAND_DISPLAY']) delete process.env[name];
 

@@ -104,10 +104,13 @@ try {
     }],
     ['shows the image of a reply', async () => {
       const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-      const reply = JSON.stringify({ jsonrpc: '2.0', id: 2, result: { content: [{ type: 'image', mimeType: 'image/png', data: png }] } });
+      const text = JSON.stringify({ jsonrpc: '2.0', id: 2, result: { content: [{ type: 'text', text: 'x'.repeat(5000) }, { type: 'image', mimeType: 'image/png', data: png }] } });
+      // A call has the beginning of its reply, and the frame all of it.
+      const reply = `${text.slice(0, 4000)}… (${text.length - 4000} more bytes)`;
       const page = await open(browser, report(logOf('image.ndjson', [
         { event: 'run_started', format: 1, program: 'mcprove', started_unix_ms: 0, total: 1, jobs: 1 },
         { event: 'case_started', index: 0, name: 'draws', file: 'a.yaml', line: 1, trial: 1, server: 's' },
+        { event: 'frame', index: 0, session: 0, frame: { at_us: 10, direction: 'received', kind: 'reply', text } },
         { event: 'case_finished', index: 0, verdict: 'passed', duration_us: 6000, calls: [{ role: 'act', method: 'tools/call', subject: 'draw', request: '{}', reply, elapsed_us: 10 }] },
         { event: 'run_finished', duration_us: 6000 },
       ])), problems);
