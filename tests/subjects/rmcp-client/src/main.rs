@@ -1,4 +1,5 @@
-//! A plain client on the official Rust SDK: lists the tools, calls `search`, then `read`, with the SDK's defaults.
+//! A plain client on the official Rust SDK: lists the tools, calls `search`, then `read`, with the SDK's defaults. `CALLS` names
+//! other calls: a JSON list of `{"name", "arguments"}`, whose results are printed, one per line.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -49,9 +50,23 @@ async fn attempt<T, E: Display>(name: &str, work: impl Future<Output = Result<T,
 
 async fn talk(client: RunningService<RoleClient, Plain>) {
     attempt("list", client.list_tools(None)).await;
+    if let Ok(calls) = std::env::var("CALLS") {
+        let calls: Vec<CallToolRequestParams> = serde_json::from_str(&calls).expect("`CALLS` is a list of calls");
+        for call in calls {
+            let name = call.name.to_string();
+            print_result(&client.call_tool(call).await.map_err(|error| format!("{name}: {error}")));
+        }
+        attempt("close", client.cancel()).await;
+        return;
+    }
     attempt("search", client.call_tool(CallToolRequestParams::new("search"))).await;
     attempt("read", client.call_tool(CallToolRequestParams::new("read"))).await;
     attempt("close", client.cancel()).await;
+}
+
+#[expect(clippy::print_stdout, reason = "the results are the output of this program")]
+fn print_result(result: &Result<rmcp::model::CallToolResult, String>) {
+    println!("{}", json!(result));
 }
 
 #[tokio::main(flavor = "current_thread")]
