@@ -226,7 +226,7 @@ pub(crate) fn scalar(key: &str, text: &str, field: &Value, root: &Value) -> Resu
 fn misfit(key: &str, text: &str, wanted: &str) -> Failure {
     let json = shell_words::quote(&json!(text).to_string()).into_owned();
     let help =
-        if wanted.contains("object") { format!("write it as JSON: `{key}:='{{…}}'`; to") } else { "to".to_owned() };
+        if wanted.contains("object") { format!("write it as JSON: `{key}='{{…}}'`; to") } else { "to".to_owned() };
     Failure::new(
         format!("`{key}` is {wanted} in the schema, and `{text}` is not"),
         format!("{help} send the text anyway: {key}:={json}"),
