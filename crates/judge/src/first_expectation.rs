@@ -90,12 +90,11 @@ fn expectation(arguments: &Value, replies: &[&Observation], machine: &[String], 
 /// The ids in a reply that are not in the arguments: fields of JSON that are named like ids, and what follows `id` in a text.
 fn made_ids(reply: &Observation, arguments: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    match serde_json::from_str::<Value>(reply.text.trim()) {
-        Ok(value) => ids_in(&value, false, &mut found),
-        Err(_) => {
-            let named = ID_IN_TEXT.iter().flat_map(|pattern| pattern.captures_iter(&reply.text));
-            found.extend(named.filter_map(|captures| captures.get(1)).map(|id| id.as_str().to_owned()));
-        }
+    if let Ok(value) = serde_json::from_str::<Value>(reply.text.trim()) {
+        ids_in(&value, false, &mut found);
+    } else {
+        let named = ID_IN_TEXT.iter().flat_map(|pattern| pattern.captures_iter(&reply.text));
+        found.extend(named.filter_map(|captures| captures.get(1)).map(|id| id.as_str().to_owned()));
     }
     let mut given = Vec::new();
     ids_in(arguments, true, &mut given);
