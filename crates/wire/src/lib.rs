@@ -18,7 +18,11 @@ mod non_protocol_output;
 pub mod oauth;
 mod process;
 mod process_group;
+#[cfg(any(test, not(unix)))]
+#[cfg_attr(unix, expect(dead_code, reason = "its test runs everywhere, and it is used on Windows"))]
+mod process_tree;
 mod process_usage;
+mod program_file;
 mod provider;
 mod raw_http;
 mod raw_pipe;
