@@ -44,6 +44,8 @@ pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};
 pub use process_usage::{ProcessUsage, process_usage};
+#[cfg(windows)]
+pub use program_file::search_programs;
 pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
 pub use raw_http::{HttpRoute, RawReply, RawRequest, send_raw};
 pub use raw_pipe::{RawEnding, RawLine, RawPipe};

@@ -34,15 +34,26 @@ fn ends_with(command: &str, extension: &str) -> bool {
     start.is_some_and(|at| command[at..].eq_ignore_ascii_case(extension))
 }
 
+/// The values of `PATH` and `PATHEXT`.
+#[cfg(windows)]
+static SEARCHED: std::sync::OnceLock<(String, Option<String>)> = std::sync::OnceLock::new();
+
+/// Sets where commands are looked up: the values of `PATH` and `PATHEXT`. Without it, the system completes them.
+#[cfg(windows)]
+pub fn search_programs(path: String, extensions: Option<String>) {
+    // The first caller has set the same values.
+    let _ = SEARCHED.set((path, extensions));
+}
+
 /// The program that is started for a command whose environment has these variables more than ours.
 #[cfg(windows)]
 pub(crate) fn executable(command: &str, env: &[(String, String)]) -> PathBuf {
-    let of_command = |wanted: &str| {
-        let own = env.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.clone());
-        own.or_else(|| std::env::var(wanted).ok())
-    };
-    let folders: Vec<PathBuf> = std::env::split_paths(&of_command("PATH").unwrap_or_default()).collect();
-    program_file(command, &folders, of_command("PATHEXT").as_deref()).unwrap_or_else(|| command.into())
+    let Some((path, extensions)) = SEARCHED.get() else { return command.into() };
+    let own =
+        |wanted: &str| env.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str());
+    let folders: Vec<PathBuf> = std::env::split_paths(own("PATH").unwrap_or(path)).collect();
+    let extensions = own("PATHEXT").or(extensions.as_deref());
+    program_file(command, &folders, extensions).unwrap_or_else(|| command.into())
 }
 
 /// The program that is started for a command: the system completes nothing.

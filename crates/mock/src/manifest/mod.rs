@@ -247,14 +247,14 @@ mod tests {
         ];
         for (name, (heading, keys)) in names.into_iter().zip(BLOCKS) {
             let definition = &schema["$defs"][name];
-            let choices = definition["anyOf"].as_array().into_iter().flatten().chain([definition]);
-            let block = choices.filter_map(|choice| choice["properties"].as_object()).next().expect("a block");
+            let mut choices = definition["anyOf"].as_array().into_iter().flatten().chain([definition]);
+            let block = choices.find_map(|choice| choice["properties"].as_object()).expect("a block");
             let named: BTreeSet<&str> = block.keys().map(String::as_str).collect();
             assert_eq!(named, keys.iter().copied().collect(), "{heading}");
         }
     }
 
-    /// What the schema says against a manifest, and what the decoder says.
+    /// The mistakes of a manifest: those of the schema, and those of the decoder.
     fn mistakes(text: &str) -> (Vec<String>, Vec<String>) {
         let source = SourceFile::new("mock.yaml".to_owned(), text.to_owned());
         let (documents, findings) = mcprove_suite::yaml::parse(&source);

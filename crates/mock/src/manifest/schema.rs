@@ -43,7 +43,7 @@ fn server() -> Value {
             ("name", text("Its name.")),
             ("version", text("Its version.")),
             ("title", text("Its name for people.")),
-            ("instructions", text("What it tells a client in the handshake.")),
+            ("instructions", text("Instructions for clients, sent in the handshake.")),
             ("page_size", count("Entries on a page of a list; all when left out.", 1)),
             ("cache", reference("cache")),
             ("fault", fault("The fault of all tools")),
@@ -216,7 +216,7 @@ fn resource_template() -> Value {
     map("A resource template, with `text` or `blob`.", &["uri_template"], keys)
 }
 
-/// What resources and their templates show of themselves.
+/// The keys that resources and their templates share.
 fn shown() -> [(&'static str, Value); 7] {
     [
         ("name", text("The name; the URI when left out.")),
