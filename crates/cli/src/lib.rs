@@ -163,6 +163,8 @@ fn run(arguments: Arguments) -> u8 {
         return failure.status().code();
     }
     mcprove_wire::arm(&context.own_program);
+    #[cfg(windows)]
+    mcprove_wire::search_programs(Context::variable("PATH").unwrap_or_default(), Context::variable("PATHEXT"));
     mcprove_wire::prepare_sandbox(context.sandbox_setup());
     match commands::run(arguments.command, &context) {
         Ok(code) => code,

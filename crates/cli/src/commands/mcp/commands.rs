@@ -1,4 +1,4 @@
-//! What in a test starts commands besides its servers: such a test is written by people only.
+//! Commands that a test starts besides its servers: such a test is written by people only.
 
 use mcprove_model::{Act, Case, SourceFile, Transform, TransformPhase};
 use mcprove_suite::yaml;
