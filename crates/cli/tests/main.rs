@@ -20,6 +20,7 @@ mod fuzz;
 mod generated_pages;
 mod golden;
 mod host;
+mod host_clients;
 mod intercept;
 mod interrupted;
 mod json_output;

@@ -4,12 +4,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use mcprove_judge::conformance::Channel;
 use mcprove_judge::host::{HostFrame, HostServer, HostStrike};
 use mcprove_mock::{MUTATIONS, Mock, MockOptions, Offer, from_node, load};
-use mcprove_model::{FaultId, Finding, canary};
+use mcprove_model::{FaultId, Finding, WirePart, canary};
 use mcprove_suite::scenario_file::{Offers, Scenario, ScenarioServer, ScenarioTransport};
 use mcprove_wire::{HttpRelay, Limits, Listener, Tap, TappedMessage, Upstream, accept_pipe, relay_lines};
+use serde_json::Value;
 use tokio::io::DuplexStream;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -60,8 +62,7 @@ impl HostServers {
             let observed = Arc::clone(&frames);
             tasks.spawn(async move {
                 while let Some(message) = messages.recv().await {
-                    let frame = frame(number, message);
-                    observed.lock().unwrap_or_else(PoisonError::into_inner).push(frame);
+                    observed.lock().unwrap_or_else(PoisonError::into_inner).extend(frames_of(number, message));
                 }
             });
             servers.push(RunningServer {
@@ -208,28 +209,46 @@ fn served(mock: &Mock) -> DuplexStream {
     near
 }
 
-fn frame(server: usize, message: TappedMessage) -> HostFrame {
+/// A message as a frame; a batch is followed by its messages.
+fn frames_of(server: usize, message: TappedMessage) -> Vec<HostFrame> {
     let TappedMessage { at_us, session, direction, part, body } = message;
-    let json = serde_json::from_slice(&body).ok();
-    HostFrame { at_us, server, session, direction, part, body, json }
+    let json: Option<Value> = serde_json::from_slice(&body).ok();
+    let batch = json.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
+    let whole = HostFrame { at_us, server, session, direction, part, body, json, in_batch: false };
+    let item = |item: Value| HostFrame {
+        body: Bytes::from(item.to_string()),
+        json: Some(item),
+        part: WirePart::Message,
+        in_batch: true,
+        ..whole.clone()
+    };
+    let items: Vec<HostFrame> = batch.into_iter().map(item).collect();
+    std::iter::once(whole).chain(items).collect()
 }
 
 fn offer(scenario: &Scenario, server: &ScenarioServer) -> Result<Offer, Vec<Finding>> {
     let (offer, findings) = match &server.offers {
         Offers::Inline(node) => from_node(&scenario.source, node),
-        Offers::File(file, _) => {
+        Offers::File(file, span) => {
             let folder = Path::new(scenario.source.path()).parent().unwrap_or_else(|| Path::new("."));
-            load(&folder.join(file))
+            let path = folder.join(file);
+            if !path.is_file() {
+                let text = format!("the manifest `{}` does not exist", path.display());
+                let finding = Finding::error("unreadable-file", text).help("`manifest` is a file next to the scenario");
+                return Err(vec![finding.at(scenario.source.place(*span))]);
+            }
+            load(&path)
         }
     };
     let offer = offer.ok_or(findings)?;
     if let Offer::Manifest(manifest) = &offer {
         let known: Vec<&str> = manifest.tool_names().collect();
-        let missing = server.faults.iter().filter_map(|rule| rule.tool.as_deref()).find(|tool| !known.contains(tool));
-        if let Some(tool) = missing {
+        let named = server.faults.iter().zip(&server.fault_spans);
+        let mut targets = named.filter_map(|(rule, span)| Some((rule.tool.as_deref()?, *span)));
+        if let Some((tool, span)) = targets.find(|(tool, _)| !known.contains(tool)) {
             let text = format!("a fault of `{}` is for the tool `{tool}`, which the server does not have", server.name);
             let finding = Finding::error("fault-target", text).help(format!("the tools are {}", known.join(", ")));
-            return Err(vec![finding.at(scenario.source.place(scenario.span))]);
+            return Err(vec![finding.at(scenario.source.place(span))]);
         }
     }
     Ok(offer)

@@ -49,6 +49,8 @@ pub struct HostFrame {
     pub body: Bytes,
     /// The JSON, if the bytes are.
     pub json: Option<Value>,
+    /// True if it is one of the messages of a batch; the batch is a frame before it.
+    pub in_batch: bool,
 }
 
 impl HostFrame {
@@ -70,6 +72,16 @@ impl HostFrame {
     /// The params; null if there are none.
     pub fn params(&self) -> &Value {
         self.json.as_ref().and_then(|json| json.get("params")).unwrap_or(&Value::Null)
+    }
+
+    /// True if it belongs to the same conversation.
+    pub fn is_with(&self, other: &Self) -> bool {
+        (self.server, self.session) == (other.server, other.session)
+    }
+
+    /// True if it is a reply of the server with this id.
+    pub fn answers(&self, id: &Value) -> bool {
+        self.direction == Direction::Received && self.method().is_none() && self.id() == Some(id)
     }
 
     /// True if it is a request of the client.
@@ -124,8 +136,8 @@ impl ClientEnd {
         }
     }
 
-    /// True if it crashed: a signal ended it, or it ended as a shell reports a signal.
+    /// True if it crashed: a signal ended it, or it ended as a shell reports one of the 64 signals.
     pub fn is_crash(self) -> bool {
-        matches!(self, Self::Exited { signal: Some(_), .. } | Self::Exited { code: Some(129..=255), .. })
+        matches!(self, Self::Exited { signal: Some(_), .. } | Self::Exited { code: Some(129..=192), .. })
     }
 }
