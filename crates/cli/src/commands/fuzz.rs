@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Number of calls for each tool, or with `--stateful` of all [default: 50, or 6000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
-    /// Preview: make sequences of calls that use what earlier calls returned, and check invariants after each.
+    /// Make sequences of calls that use what earlier calls returned, and check invariants after each.
     #[arg(long)]
     stateful: bool,
     /// A folder that each server gets a copy of; `{{fixture}}` in the server's arguments, or its path, is the copy.
@@ -61,6 +61,9 @@ pub(crate) struct Args {
     /// Make only the sequences of the corpus.
     #[arg(long, requires = "corpus")]
     replay: bool,
+    /// A suite file whose `fuzz` says what cannot be learned from the server.
+    #[arg(long, value_name = "FILE", requires = "stateful")]
+    suite: Option<PathBuf>,
     /// Stop after this time, whatever is left to do.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     time: Option<Duration>,
@@ -222,6 +225,9 @@ impl Args {
         }
         if let Some(path) = &self.fixture {
             let _ = write!(line, " --fixture {}", shell_words::quote(&path.to_string_lossy()));
+        }
+        if let Some(path) = &self.suite {
+            let _ = write!(line, " --suite {}", shell_words::quote(&path.to_string_lossy()));
         }
         if let Some(path) = &self.scan.given {
             let _ = write!(line, " --seed-args {}", shell_words::quote(&path.to_string_lossy()));
