@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Number of calls for each tool, or with `--stateful` of all [default: 50, or 6000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
-    /// Make sequences of calls that use what earlier calls returned, and check invariants after each.
+    /// Preview: make sequences of calls that use what earlier calls returned, and check invariants after each.
     #[arg(long)]
     stateful: bool,
     /// A folder that each server gets a copy of; `{{fixture}}` in the server's arguments, or its path, is the copy.
