@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Judge, Provider, Security, ServerSpec, SourceFile, Span};
+use crate::{FuzzDictionary, Judge, Provider, Security, ServerSpec, SourceFile, Span};
 
 /// Options of a suite file for all its cases.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct SuiteOptions {
     pub budget: Budget,
     /// Its declarations about trust.
     pub security: Security,
+    /// Its declarations for sequences of calls.
+    pub fuzz: FuzzDictionary,
     /// The default judge.
     pub judge: Option<Judge>,
     /// Providers of the language models that grade.
