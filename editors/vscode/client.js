@@ -25,17 +25,27 @@ class Client {
   start() {
     if (this.process) return this.process;
     const started = spawn(this.program, ["drive"], { cwd: this.cwd, stdio: ["pipe", "pipe", "pipe"] });
+    let hasAnswered = false;
     const end = (message) => {
-      if (this.process === started) this.process = null;
-      for (const { reject } of this.waiting.splice(0)) reject(new Error(message));
+      if (this.process !== started) return;
+      this.process = null;
+      const help = hasAnswered ? "" : "; the setting `mcprove.program` names the mcprove program";
+      for (const { reject } of this.waiting.splice(0)) reject(new Error(message + help));
     };
-    started.on("error", (error) => end(`${this.program} could not be started: ${error.message}`));
-    started.on("exit", (code) => end(`mcprove ended with exit code ${code}`));
+    started.on("error", (error) => end(`\`${this.program}\` could not be started: ${error.message}`));
+    // Later than "exit": what it wrote has been read by then.
+    started.on("close", (code) => end(`\`${this.program} drive\` ended (exit code ${code})`));
     started.stdin.on("error", () => {});
     started.stderr.on("data", (data) => this.log(String(data)));
     readline.createInterface({ input: started.stdout }).on("line", (line) => {
+      const reply = decode(line);
+      if (!reply || this.process !== started || this.waiting.length === 0) {
+        end(`\`${this.program} drive\` sent \`${line.trim().slice(0, 80)}\`, which is no reply`);
+        started.kill();
+        return;
+      }
+      hasAnswered = true;
       const { resolve, reject } = this.waiting.shift();
-      const reply = JSON.parse(line);
       if (reply.error) reject(new Error(reply.error.message));
       else resolve(reply.result);
     });
@@ -45,6 +55,16 @@ class Client {
 
   dispose() {
     this.process?.stdin.end();
+  }
+}
+
+/** The reply in a line, or undefined if it holds none. */
+function decode(line) {
+  try {
+    const reply = JSON.parse(line);
+    return reply?.result || reply?.error ? reply : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -20,13 +20,10 @@ class Folder {
 
   /** Lists the tests again, and shows the mistakes. */
   async refresh() {
-    const { controller, mistakes } = this.extension;
+    const { mistakes } = this.extension;
     const suites = this.suites.filter((suite) => fs.existsSync(path.join(this.root, suite)));
-    for (const item of this.tests.values()) controller.items.delete(item.parent?.id ?? item.id);
-    this.tests.clear();
     if (suites.length === 0) return;
     const found = await this.client.request("collect", { args: [...suites, ...this.args] });
-    mistakes.clear();
     for (const [file, diagnostics] of this.diagnostics(found.findings)) mistakes.set(this.uri(file), diagnostics);
     for (const test of found.tests) this.addTest(test);
   }
@@ -127,22 +124,40 @@ class Extension {
     this.failures = vscode.languages.createDiagnosticCollection("mcprove-failures");
     this.known = new Map();
     this.folders = [];
+    this.refreshed = Promise.resolve();
     this.controller.refreshHandler = () => this.refresh();
     const run = (request) => this.run(request);
     this.controller.createRunProfile("Run", vscode.TestRunProfileKind.Run, run, true);
   }
 
-  async refresh() {
+  /** Lists everything again; one after the other, because files are saved faster than suites are listed. */
+  refresh() {
+    this.refreshed = this.refreshed.then(() => this.list());
+    return this.refreshed;
+  }
+
+  async list() {
     for (const folder of this.folders) folder.client.dispose();
     this.known.clear();
+    this.controller.items.replace([]);
+    this.mistakes.clear();
     this.folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => new Folder(folder, this));
     for (const folder of this.folders) {
       try {
         await folder.refresh();
+        this.told = undefined;
       } catch (error) {
-        this.output.appendLine(error.message);
+        this.tell(error.message);
       }
     }
+  }
+
+  /** Shows a message once, not at every file that is saved. */
+  tell(message) {
+    this.output.appendLine(message);
+    if (this.told === message) return;
+    this.told = message;
+    void vscode.window.showErrorMessage(`mcprove: ${message}`);
   }
 
   async run(request) {

@@ -6,10 +6,12 @@ package mcprove
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -121,11 +123,14 @@ func (driver *Driver) runTest(t *testing.T, test suiteTest, args []string) {
 
 // Driver is a running `mcprove drive`.
 type Driver struct {
+	program string
 	command *exec.Cmd
 	input   io.WriteCloser
 	output  *bufio.Reader
 	mutex   sync.Mutex
 	id      int
+	// True after the first reply: the program is mcprove.
+	answered bool
 }
 
 // Start starts the program in a folder; the current one when it is empty.
@@ -134,6 +139,7 @@ func Start(dir string) (*Driver, error) {
 	if program == "" {
 		program = "mcprove"
 	}
+	preventCaching()
 	command := exec.Command(program, "drive")
 	command.Dir = dir
 	command.Stderr = os.Stderr
@@ -146,9 +152,9 @@ func Start(dir string) (*Driver, error) {
 		return nil, err
 	}
 	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("`%s` could not be started: %w; install mcprove, or set MCPROVE to its path", program, err)
+		return nil, fmt.Errorf("`%s` could not be started: %w; install mcprove, or set MCPROVE to its full path", program, err)
 	}
-	return &Driver{command: command, input: input, output: bufio.NewReader(output)}, nil
+	return &Driver{program: program, command: command, input: input, output: bufio.NewReader(output)}, nil
 }
 
 // Error is a request that could not be done: a mistake in it, or a server that could not be reached.
@@ -180,23 +186,55 @@ func (driver *Driver) Request(method string, params any, result any) error {
 		return err
 	}
 	if _, err := driver.input.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("mcprove ended; its standard error says why: %w", err)
+		return driver.ended()
 	}
 	answer, err := driver.output.ReadBytes('\n')
 	if err != nil {
-		return fmt.Errorf("mcprove ended; its standard error says why: %w", err)
+		return driver.ended()
 	}
 	var reply struct {
+		ID     int             `json:"id"`
 		Result json.RawMessage `json:"result"`
 		Error  *Error          `json:"error"`
 	}
-	if err := json.Unmarshal(answer, &reply); err != nil {
-		return err
+	if err := json.Unmarshal(answer, &reply); err != nil || reply.ID != driver.id || reply.Result == nil && reply.Error == nil {
+		// Another program may never end.
+		_ = driver.command.Process.Kill()
+		shown := fmt.Sprintf("%.80s", strings.TrimSpace(string(answer)))
+		return &Error{Message: fmt.Sprintf("`%s drive` sent `%s`, which is no reply", driver.program, shown), Help: anotherProgram}
 	}
+	driver.answered = true
 	if reply.Error != nil {
 		return reply.Error
 	}
 	return json.Unmarshal(reply.Result, result)
+}
+
+const anotherProgram = "if this is not mcprove, set MCPROVE to the full path of the program"
+
+func (driver *Driver) ended() error {
+	ended := &Error{Message: fmt.Sprintf("`%s drive` ended; its standard error says why", driver.program)}
+	if !driver.answered {
+		ended.Help = anotherProgram
+	}
+	return ended
+}
+
+// preventCaching makes `go test` run the package again the next time. Go keeps the result of a package whose own files and
+// variables are as before, and knows nothing of the suites and servers that the program reads and starts. A log of the
+// package's inputs that Go cannot read is how it learns that there are others.
+func preventCaching() {
+	inputs := flag.Lookup("test.testlogfile")
+	if inputs == nil || inputs.Value.String() == "" {
+		return
+	}
+	log, err := os.OpenFile(inputs.Value.String(), os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	defer log.Close()
+	// Further than the test itself writes.
+	_, _ = log.WriteAt([]byte("read-by-mcprove\n"), 1<<24)
 }
 
 // Close ends the program, and with it all of its servers.

@@ -40,33 +40,65 @@ function findProgram(named) {
 }
 
 function notStarted(program, error) {
-  const help = "install mcprove, or set MCPROVE to the path of the program";
+  const help = "install mcprove, or set MCPROVE to the full path of the program";
   return new DriveError({ message: `\`${program}\` could not be started: ${error.message}`, help });
+}
+
+const ANOTHER_PROGRAM = "if this is not mcprove, set MCPROVE to the full path of the program";
+
+function ended(program, code, hasAnswered) {
+  const message = `\`${program} drive\` ended (exit code ${code}); its standard error says why`;
+  return new DriveError(hasAnswered ? { message } : { message, help: ANOTHER_PROGRAM });
+}
+
+function noReply(program, line) {
+  const message = `\`${program} drive\` sent \`${line.trim().slice(0, 80)}\`, which is no reply`;
+  return new DriveError({ message, help: ANOTHER_PROGRAM });
+}
+
+/** The reply in a line, or undefined if it holds none. */
+function decode(line) {
+  try {
+    const reply = JSON.parse(line);
+    return reply?.result || reply?.error ? reply : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A running `mcprove drive`. */
 class Driver {
   #process;
+  #program;
   #waiting = [];
   #id = 0;
+  #hasAnswered = false;
   #ended = null;
 
   constructor({ program, cwd = process.cwd() } = {}) {
-    const found = findProgram(program);
+    const found = (this.#program = findProgram(program));
     this.cwd = cwd;
     this.#process = spawn(found, ["drive"], { cwd, stdio: ["pipe", "pipe", "inherit"] });
     this.#process.on("error", (error) => this.#end(notStarted(found, error)));
-    this.#process.on("exit", (code) => {
-      this.#end(new DriveError({ message: `mcprove ended (exit code ${code}); its standard error says why` }));
-    });
+    // Later than "exit": what it wrote has been read by then.
+    this.#process.on("close", (code) => this.#end(ended(found, code, this.#hasAnswered)));
     // A write to a program that is gone is reported by its end.
     this.#process.stdin.on("error", () => {});
-    readline.createInterface({ input: this.#process.stdout }).on("line", (line) => {
-      const { resolve, reject } = this.#waiting.shift();
-      const reply = JSON.parse(line);
-      if (reply.error) reject(new DriveError(reply.error));
-      else resolve(reply.result);
-    });
+    readline.createInterface({ input: this.#process.stdout }).on("line", (line) => this.#take(line));
+  }
+
+  #take(line) {
+    if (this.#ended) return;
+    const reply = decode(line);
+    if (!reply || this.#waiting.length === 0) {
+      this.#end(noReply(this.#program, line));
+      this.#process.kill();
+      return;
+    }
+    this.#hasAnswered = true;
+    const { resolve, reject } = this.#waiting.shift();
+    if (reply.error) reject(new DriveError(reply.error));
+    else resolve(reply.result);
   }
 
   #end(error) {
@@ -100,7 +132,7 @@ class Driver {
   /** Ends the program, and with it all of its servers. */
   async close() {
     if (this.#ended) return;
-    const ended = new Promise((resolve) => this.#process.once("exit", resolve));
+    const ended = new Promise((resolve) => this.#process.once("close", resolve));
     this.#process.stdin.end();
     await ended;
   }
@@ -232,9 +264,11 @@ function collect(args, { program, cwd = process.cwd() } = {}) {
   const found = findProgram(program);
   const input = `${JSON.stringify({ id: 1, method: "collect", params: { args } })}\n`;
   const stdio = ["pipe", "pipe", "inherit"];
-  const ended = spawnSync(found, ["drive"], { cwd, input, stdio, encoding: "utf8", maxBuffer: 1 << 30 });
-  if (ended.error) throw notStarted(found, ended.error);
-  const reply = JSON.parse(ended.stdout);
+  const done = spawnSync(found, ["drive"], { cwd, input, stdio, encoding: "utf8", maxBuffer: 1 << 28 });
+  if (done.error && done.error.code !== "EPIPE") throw notStarted(found, done.error);
+  if (done.stdout.trim() === "") throw ended(found, done.status, false);
+  const reply = decode(done.stdout);
+  if (!reply) throw noReply(found, done.stdout);
   if (reply.error) throw new DriveError(reply.error);
   return reply.result;
 }

@@ -6,6 +6,13 @@ set -euo pipefail
 program=$RUNNER_TEMP/mcprove-bin/mcprove
 reports=$RUNNER_TEMP/mcprove-reports
 rm -rf "$reports"
+# An input that cannot be used.
+reject() {
+    echo "::error title=mcprove::$1"
+    echo "exit-code=2" >>"$GITHUB_OUTPUT"
+    exit 2
+}
+
 status=0
 if [[ -n $ARGS ]]; then
     # A command line, split by the shell.
@@ -23,14 +30,12 @@ else
     failure | never) words+=(--threshold "$THRESHOLD") ;;
     regression)
         if [[ -z $BASELINE ]]; then
-            echo "::error title=mcprove::\`fail-on: regression\` needs a \`baseline\`"
-            exit 2
+            reject "\`fail-on: regression\` needs a \`baseline\`"
         fi
         words+=(--threshold 0 --fail-on-regression)
         ;;
     *)
-        echo "::error title=mcprove::\`fail-on: $FAIL_ON\` is unknown; give \`failure\`, \`regression\` or \`never\`"
-        exit 2
+        reject "\`fail-on: $FAIL_ON\` is unknown; give \`failure\`, \`regression\` or \`never\`"
         ;;
     esac
     words+=(--jobs "$JOBS" --junit "$reports/mcprove-junit.xml" --html "$reports/mcprove.html" --report "$reports/mcprove.json"

@@ -8,7 +8,8 @@ const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="10" heig
 const schema = { type: 'object', properties: { [ATTACK]: { type: 'string', title: ATTACK, description: ATTACK, enum: [ATTACK, 'b'] } } };
 const tools = [
   { name: 'attack', title: ATTACK, description: ATTACK, inputSchema: schema, annotations: { title: ATTACK } },
-  { name: 'big', description: 'a hundred megabytes', inputSchema: { type: 'object' } },
+  { name: 'huge', description: 'a hundred megabytes', inputSchema: { type: 'object' } },
+  { name: 'big', description: 'fifty million letters', inputSchema: { type: 'object' } },
   ...Array.from({ length: 10_000 }, (_, index) => ({ name: `tool_${index}`, description: `tool number ${index} ${ATTACK}`, inputSchema: { type: 'object' } })),
 ];
 
@@ -44,7 +45,8 @@ createInterface({ input: process.stdin }).on('line', line => {
     case 'tools/call':
       process.stderr.write(ATTACK + '\n');
       send({ method: 'notifications/message', params: { level: ATTACK, data: ATTACK } });
-      if (params.name === 'big') return reply({ content: [{ type: 'text', text: 'x'.repeat(100_000_000) }] });
+      if (params.name === 'huge') return reply({ content: [{ type: 'text', text: 'x'.repeat(100_000_000) }] });
+      if (params.name === 'big') return reply({ content: [{ type: 'text', text: 'x'.repeat(50_000_000) }] });
       return reply({ content, structuredContent: { [ATTACK]: ATTACK }, isError: false });
     default: return reply({});
   }

@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { accessibility, launch, mcprove, open, steps, ui } from './lib.mjs';
+import { accessibility, eventually, launch, mcprove, newPage, open, steps, temporary, ui } from './lib.mjs';
 
-const cwd = mkdtempSync(join(tmpdir(), 'mcprove-login-'));
+const cwd = temporary();
 process.env.MCPROVE_CONFIG_DIR = join(cwd, 'config');
 for (const name of ['BROWSER', 'DISPLAY', 'WAYLAND_DISPLAY']) delete process.env[name];
 
@@ -32,37 +31,56 @@ const login = url => started(['login', url], /^(http\S+code_challenge\S+)$/m);
 const stored = () => JSON.parse(readFileSync(join(cwd, 'config/logins.json'), 'utf8')).logins;
 
 const browser = await launch();
+/** A page of the outcome of a login, which is opened by redirects. */
+const outcome = async (page, pattern) => {
+  await page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/callback\?/);
+  await eventually(async () => assert.match(await page.textContent('#outcome'), pattern));
+};
+let running;
 const server = guarded();
 const denying = guarded('--issuer-fault', 'denied');
+const stingy = guarded('--issuer-fault', 'token-refused');
 try {
   await steps('login', [
     ['the redirect ends at a page that says so, and the token is kept', async () => {
       const command = login(await server.found);
-      const page = await browser.newPage();
+      const page = await newPage(browser);
       await page.goto(await command.found);
-      assert.match(page.url(), /^http:\/\/127\.0\.0\.1:\d+\/callback\?code=/);
-      assert.match(await page.textContent('#outcome'), /You are logged in/);
+      await outcome(page, /You are logged in/);
       assert.deepEqual(await accessibility(page), []);
       assert.equal(await command.ended, 0);
       assert.equal(stored().length, 1);
-      await page.close();
+      await page.context().close();
     }],
     ['a refusal of the authorization server is shown', async () => {
       const command = login(await denying.found);
+      const page = await newPage(browser);
+      await page.goto(await command.found);
+      await outcome(page, /access_denied: the person said no/);
+      assert.equal(await command.ended, 2);
+      await page.context().close();
+    }],
+    ['a refusal of the token endpoint is shown, too', async () => {
+      const command = login(await stingy.found);
       const page = await browser.newPage();
       await page.goto(await command.found);
-      assert.match(await page.textContent('#outcome'), /access_denied: the person said no/);
+      assert.match(await page.textContent('#outcome'), /The login failed: .*this client may not have tokens/);
       assert.equal(await command.ended, 2);
       await page.close();
     }],
   ]);
   const out = spawn(mcprove, ['logout', await server.found], { cwd, stdio: 'ignore' });
   await new Promise(done => out.on('exit', done));
-  const running = await ui(cwd);
+  running = await ui(cwd);
   const problems = [];
   const page = await open(browser, running.url, problems);
   await steps('login', [
     ['the page logs in to a server that answers 401', async () => {
+      const answers = [];
+      page.on('response', response => {
+        // A stream of events has no end.
+        if (/json|html/.test(response.headers()['content-type'] ?? '')) answers.push(response.text().catch(() => ''));
+      });
       await page.selectOption('#kind', 'url');
       await page.fill('#server', await server.found);
       await page.click('form.connect button[type=submit]');
@@ -70,17 +88,22 @@ try {
       const popup = page.context().waitForEvent('page');
       await page.click('#oauth');
       const other = await popup;
-      await other.waitForSelector('#outcome');
-      assert.match(await other.textContent('#outcome'), /You are logged in/);
-      await page.waitForFunction(() => document.querySelector('.server-line')?.textContent.includes('conformance-profile'));
+      await outcome(other, /You are logged in/);
+      await page.locator('.server-line', { hasText: 'conformance-profile' }).waitFor();
       const [{ access_token: token, refresh_token: refresh }] = stored();
-      const html = await page.content();
-      assert.ok(!html.includes(token) && !html.includes(refresh), 'no token is on the page');
+      const shown = [await page.content(), ...await Promise.all(answers)].join('\n');
+      for (const secret of [token, refresh]) {
+        for (const form of [secret, encodeURIComponent(secret), btoa(secret).replace(/=+$/, '')]) {
+          assert.ok(!shown.includes(form), 'no token is on the page or in an answer to it');
+        }
+      }
+      assert.ok(shown.includes('conformance-profile'), 'the answers were looked at');
     }],
   ]);
-  running.stop();
 } finally {
+  running?.stop();
   server.stop();
   denying.stop();
+  stingy.stop();
   await browser.close();
 }

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { accessibility, folder, launch, mcprove, open, root, shots, steps } from './lib.mjs';
+import { accessibility, eventually, folder, launch, mcprove, open, root, shots, steps } from './lib.mjs';
 
 const cwd = folder();
 const logs = join(root, 'crates/report/tests/logs');
@@ -30,45 +30,55 @@ function logOf(name, lines) {
 
 const browser = await launch();
 const problems = [];
+/** Waits until so many tests are listed. */
+const lists = (page, wanted) => eventually(async () => assert.equal(await page.textContent('#shown'), wanted));
+const shows = (page, selector, pattern) => eventually(async () => assert.match(await page.textContent(selector), pattern));
+const counts = (page, selector, wanted) => eventually(async () => assert.equal(await page.locator(selector).count(), wanted));
+const accessible = page => eventually(async () => assert.deepEqual(await accessibility(page), []));
+/** Opens every test and every frame; a frame is drawn once it is open. */
+async function openAll(page) {
+  for (const row of await page.locator('.row').all()) await row.click();
+  for (const summary of await page.locator('.frame summary').all()) await summary.click();
+  await counts(page, '.frame:not(:has(.inner))', 0);
+}
 try {
   await steps('report', [
     ['shows, searches and filters', async () => {
       for (const colorScheme of ['light', 'dark']) {
         const page = await open(browser, report(join(logs, 'fail.ndjson')), problems, { colorScheme });
         await page.click('text=list_directory names every file');
-        assert.match(await page.textContent('.case .body'), /the text differs/);
-        assert.match(await page.textContent('.rerun'), /mcprove run evals\/read.yaml --filter 'list_directory names every file'/);
-        assert.ok(await page.locator('.waterfall .lane').count() > 2);
+        await shows(page, '.case .body', /the text differs/);
+        await shows(page, '.rerun', /mcprove run evals\/read.yaml --filter 'list_directory names every file'/);
+        await page.waitForSelector('.waterfall .lane >> nth=2');
         await page.locator('.frame summary').nth(3).click();
-        assert.match(await page.textContent('.frame[open] pre'), /"method": "tools\/call"/);
-        assert.deepEqual(await accessibility(page), []);
+        await shows(page, '.frame[open] pre', /"method": "tools\/call"/);
+        await accessible(page);
         await page.screenshot({ path: join(shots, `report-${colorScheme}.png`), fullPage: true });
         await page.fill('#search', 'enoent');
-        await page.waitForFunction(() => document.getElementById('shown').textContent === '1 of 4 tests');
+        await lists(page, '1 of 4 tests');
         await page.fill('#search', '');
         await page.click('#filters button[data-filter=failed]');
-        await page.waitForFunction(() => document.getElementById('shown').textContent === '3 of 4 tests');
+        await lists(page, '3 of 4 tests');
         await page.waitForURL(/show=failed/);
         await page.reload();
-        await page.waitForFunction(() => document.getElementById('shown')?.textContent === '3 of 4 tests');
+        await lists(page, '3 of 4 tests');
         await page.context().close();
       }
     }],
     ['counts a hung call as a call', async () => {
       const page = await open(browser, report(join(logs, 'fail.ndjson')), problems);
-      assert.match(await page.textContent('#tools'), /search_files1 without a reply1/);
+      await shows(page, '#tools', /search_files1 without a reply1/);
       await page.context().close();
     }],
     ['shows trials as one row with tabs', async () => {
       const page = await open(browser, report(join(logs, 'flaky.ndjson')), problems);
-      assert.equal(await page.locator('.case').count(), 3);
+      await counts(page, '.case', 3);
       await page.locator('.row').first().click();
-      const tabs = page.locator('[role=tab]');
-      assert.equal(await tabs.count(), 3);
-      await tabs.nth(0).click();
-      assert.equal(await tabs.nth(0).getAttribute('aria-selected'), 'true');
+      await counts(page, '[role=tab]', 3);
+      await page.locator('[role=tab]').first().click();
+      await page.waitForSelector('[role=tab][aria-selected=true] >> text=1');
       await page.selectOption('#group', 'file');
-      assert.equal(await page.locator('.group').count(), 1);
+      await counts(page, '.group', 1);
       await page.context().close();
     }],
     ['shows an agent, and the phases of a test', async () => {
@@ -82,25 +92,43 @@ try {
         { event: 'run_finished', duration_us: 6000 },
       ])), problems);
       await page.locator('.row').first().click();
-      const shown = await page.textContent('.agent');
-      for (const part of ['scripted', '3 turns', 'Find the answer.', 'It is 42.', 'prompt tokens 120', 'ended: completed', 'timeout in search', 'recovered after 1 retry']) assert.ok(shown.includes(part), `${part}: ${shown}`);
-      assert.equal(await page.locator('.agent .call').count(), 2);
-      assert.match(await page.textContent('.body .legend'), /fuzz 5\.0ms/);
-      const colours = await page.locator('.body .times span').evaluateAll(spans => spans.map(span => getComputedStyle(span).backgroundColor));
-      assert.equal(new Set(colours).size, 6, colours.join());
-      assert.deepEqual(await accessibility(page), []);
+      for (const part of ['scripted', '3 turns', 'Find the answer.', 'It is 42.', 'prompt tokens 120', 'ended: completed', 'timeout in search', 'recovered after 1 retry']) await shows(page, '.agent', new RegExp(part));
+      await counts(page, '.agent .call', 2);
+      await shows(page, '.body .legend', /fuzz 5\.0ms/);
+      await eventually(async () => {
+        const colours = await page.locator('.body .times span').evaluateAll(spans => spans.map(span => getComputedStyle(span).backgroundColor));
+        assert.equal(new Set(colours).size, 6, colours.join());
+      });
+      await accessible(page);
+      await page.context().close();
+    }],
+    ['shows the image of a reply', async () => {
+      const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+      const text = JSON.stringify({ jsonrpc: '2.0', id: 2, result: { content: [{ type: 'text', text: 'x'.repeat(5000) }, { type: 'image', mimeType: 'image/png', data: png }] } });
+      // A call has the beginning of its reply, and the frame all of it.
+      const reply = `${text.slice(0, 4000)}… (${text.length - 4000} more bytes)`;
+      const page = await open(browser, report(logOf('image.ndjson', [
+        { event: 'run_started', format: 1, program: 'mcprove', started_unix_ms: 0, total: 1, jobs: 1 },
+        { event: 'case_started', index: 0, name: 'draws', file: 'a.yaml', line: 1, trial: 1, server: 's' },
+        { event: 'frame', index: 0, session: 0, frame: { at_us: 10, direction: 'received', kind: 'reply', text } },
+        { event: 'case_finished', index: 0, verdict: 'passed', duration_us: 6000, calls: [{ role: 'act', method: 'tools/call', subject: 'draw', request: '{}', reply, elapsed_us: 10 }] },
+        { event: 'run_finished', duration_us: 6000 },
+      ])), problems);
+      await page.locator('.row').first().click();
+      await page.waitForFunction(() => document.querySelector('.call .media img')?.naturalWidth === 1);
       await page.context().close();
     }],
     ['shows the reason on a phone', async () => {
       const page = await open(browser, report(join(logs, 'fail.ndjson')), problems, { viewport: { width: 375, height: 800 } });
-      assert.ok(await page.locator('.row .why').first().isVisible());
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+      await page.locator('.row .why').first().waitFor();
+      await openAll(page);
+      await eventually(async () => assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)));
+      await page.screenshot({ path: join(shots, 'report-phone.png'), fullPage: true });
       await page.context().close();
     }],
     ['runs nothing that a server said', async () => {
       const page = await open(browser, report(join(logs, 'hostile.ndjson')), problems);
-      for (const row of await page.locator('.row').all()) await row.click();
-      for (const summary of await page.locator('.frame summary').all()) await summary.click();
+      await openAll(page);
       assert.equal(await page.locator('main :is(script, img, iframe, object)').count(), 0);
       await page.context().close();
     }],
@@ -135,7 +163,7 @@ try {
         searched.push(`${Math.round(wall)} (${Math.round(await busy() - before)})`);
       }
       await page.fill('#search', 'case 9999');
-      await page.waitForFunction(() => document.getElementById('shown').textContent === '1 of 10000 tests');
+      await lists(page, '1 of 10000 tests');
       assert.ok(await page.locator('.case').count() <= 100, 'long lists are drawn in parts');
       // Measured, not asserted: a busy machine is no failure.
       console.log(`      opened after ${Math.round(opened)} ms, searched in ${searched.join(', ')} ms (of them busy)`);

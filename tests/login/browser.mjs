@@ -24,9 +24,11 @@ for (let step = 0; step < 20; step++) {
     continue;
   }
   const page = await response.text();
-  const form = page.match(/<form[^>]*action="([^"]+)"[^>]*>([\s\S]*?)<\/form>/);
+  const form = page.match(/<form[^>]*action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/);
   if (!form) break;
   const fields = [...form[2].matchAll(/<input([^>]*)>/g)].map(([, input]) => [input.match(/name="([^"]*)"/)?.[1], input.match(/value="([^"]*)"/)?.[1]]);
-  body = new URLSearchParams(fields.filter(([name]) => name).map(([name, value]) => [name, value ?? 'ada'])).toString();
+  const accept = form[2].match(/<button[^>]*name="([^"]*)"[^>]*value="(accept)"/);
+  if (accept) fields.push(accept.slice(1));
+  body = new URLSearchParams(fields.filter(([name]) => name).map(([name, value]) => [name, value || 'ada'])).toString();
   url = new URL(form[1].replaceAll('&amp;', '&'), url).href;
 }

@@ -1,4 +1,4 @@
-"""A FastMCP server with its own authorization server, in memory."""
+"""A FastMCP server with its own authorization server, in memory; all of it takes the scopes that are given."""
 import sys
 
 from fastmcp import FastMCP
@@ -6,10 +6,10 @@ from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
 from fastmcp.server.dependencies import get_access_token
 from mcp.server.auth.settings import ClientRegistrationOptions
 
-port = int(sys.argv[1])
+port, scopes = int(sys.argv[1]), sys.argv[2:]
 registration = ClientRegistrationOptions(enabled=True, valid_scopes=["read", "write"], default_scopes=["read"])
 auth = InMemoryOAuthProvider(
-    base_url=f"http://127.0.0.1:{port}", required_scopes=["read"], client_registration_options=registration
+    base_url=f"http://127.0.0.1:{port}", required_scopes=scopes, client_registration_options=registration
 )
 mcp = FastMCP("guarded", auth=auth)
 

@@ -108,18 +108,24 @@ pub fn main() -> ExitCode {
         Some(word) if word == mcprove_engine::HOST_PIPE => return commands::host_pipe(std::env::args().skip(2)),
         Some(_) | None => {}
     }
-    ExitCode::from(code_or_bug(|| match parsed() {
+    end_at_panic();
+    ExitCode::from(match parsed() {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&error).code(),
-    }))
+    })
 }
 
-/// The exit code of what is run; a panic, wherever it began, has one of its own and says whose fault it is.
-fn code_or_bug(run: impl FnOnce() -> u8 + std::panic::UnwindSafe) -> u8 {
-    std::panic::catch_unwind(run).unwrap_or_else(|_| {
+/// Ends the program at the first panic of any thread, with its exit code and whose fault it is. Nothing unwinds, in no build: the
+/// watchdog ends processes and removes folders, as when the program is killed.
+#[expect(clippy::exit, reason = "a panic ends the program, with an exit code of its own")]
+fn end_at_panic() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        terminal_mode::restore();
+        print(panic);
         let _ = writeln!(anstream::stderr(), "error: this is a bug of mcprove; please report it with the lines above");
-        ExitStatus::Bug.code()
-    })
+        std::process::exit(i32::from(ExitStatus::Bug.code()));
+    }));
 }
 
 /// The arguments of this process.
@@ -157,6 +163,8 @@ fn run(arguments: Arguments) -> u8 {
         return failure.status().code();
     }
     mcprove_wire::arm(&context.own_program);
+    #[cfg(windows)]
+    mcprove_wire::search_programs(Context::variable("PATH").unwrap_or_default(), Context::variable("PATHEXT"));
     mcprove_wire::prepare_sandbox(context.sandbox_setup());
     match commands::run(arguments.command, &context) {
         Ok(code) => code,
@@ -230,9 +238,27 @@ mod tests {
         assert_eq!(tip("audit --jsn"), None);
     }
 
+    /// Names the test that panics, in the process that the other one starts.
+    const PANICS: &str = "MCPROVE_TEST_PANICS";
+
     #[test]
-    fn a_panic_has_an_exit_code_of_its_own() {
-        assert_eq!(code_or_bug(|| 3), 3);
-        assert_eq!(code_or_bug(|| panic!("on purpose")), 70);
+    fn panics_where_it_is_asked_to() {
+        if std::env::var_os(PANICS).is_some() {
+            end_at_panic();
+            let _ = std::thread::spawn(|| panic!("on purpose")).join();
+            unreachable!("the panic of a thread ends the process");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_any_thread_has_an_exit_code_of_its_own() {
+        let ended = std::process::Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "tests::panics_where_it_is_asked_to", "--nocapture"])
+            .env(PANICS, "1")
+            .output()
+            .expect("started");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(70), "{said}");
+        assert!(said.contains("on purpose") && said.contains("a bug of mcprove"), "{said}");
     }
 }

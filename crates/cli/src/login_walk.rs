@@ -48,12 +48,17 @@ impl LoginWalk {
         if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
             return None;
         }
-        let record = LoginStore::of_user().load(url);
-        let is_refused = status.is_some_and(|status| (300..400).contains(&status) || matches!(status, 401 | 403));
+        let record = LoginStore::of_user().load(url).unwrap_or_default();
+        let is_refused = status.is_some_and(|status| (300..400).contains(&status) || matches!(status, 200 | 401 | 403));
         if !is_refused && record.is_none() {
             return None;
         }
         let found = survey_login(url, &HttpClient::default()).await;
+        // A page is one to log in only where there is something to log in with.
+        let is_documented = found.resource.iter().chain(&found.server_metadata).any(|one| one.found().is_some());
+        if status == Some(200) && record.is_none() && !is_documented {
+            return None;
+        }
         let used = if is_open { Some(200) } else { status };
         let token = record.as_ref().map(|record| facts(record, used));
         let now = i64::try_from(Context::unix_ms() / 1000).unwrap_or(i64::MAX);

@@ -69,10 +69,28 @@ pub(crate) fn protocol(text: &str) -> Result<Protocol, String> {
 
 /// Splits a command line as a shell would; nothing is run by a shell.
 pub(crate) fn words(option: &str, text: &str) -> Result<Vec<String>, Failure> {
-    let words = shell_words::split(text).map_err(|error| {
+    let line = if cfg!(windows) { with_paths_of_windows(text) } else { text.to_owned() };
+    let words = shell_words::split(&line).map_err(|error| {
         Failure::new(format!("`{option} {text}` cannot be split into words: {error}"), "close the quote")
     })?;
     if words.is_empty() { Err(Failure::new(format!("`{option}` is empty"), "give a command")) } else { Ok(words) }
+}
+
+/// The command line with each backslash doubled that is part of a path, as in `C:\tools\server.exe`; one before a quote is not.
+fn with_paths_of_windows(line: &str) -> String {
+    let mut written = String::with_capacity(line.len());
+    let mut is_single_quoted = false;
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        written.push(letter);
+        match (letter, letters.peek()) {
+            ('\'', _) => is_single_quoted = !is_single_quoted,
+            ('\\', Some('"' | '\'')) if !is_single_quoted => written.extend(letters.next()),
+            ('\\', _) if !is_single_quoted => written.push('\\'),
+            _ => {}
+        }
+    }
+    written
 }
 
 impl Subject {
@@ -304,6 +322,19 @@ fn header(text: &str) -> Result<(String, String), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_of_windows_keep_their_backslashes() {
+        for (line, words) in [
+            (r"C:\tools\server.exe --dir D:\data\", &[r"C:\tools\server.exe", "--dir", r"D:\data\"][..]),
+            (r#""C:\Program Files\server.exe" -v"#, &[r"C:\Program Files\server.exe", "-v"]),
+            (r"'C:\Program Files\server.exe' -v", &[r"C:\Program Files\server.exe", "-v"]),
+            (r#"\\host\share\a.cmd "say \"hi\"""#, &[r"\\host\share\a.cmd", "say \"hi\""]),
+            ("node server.js --port 1", &["node", "server.js", "--port", "1"]),
+        ] {
+            assert_eq!(shell_words::split(&with_paths_of_windows(line)).expect("words"), words, "{line}");
+        }
+    }
 
     #[test]
     fn headers_are_split_at_the_first_colon() {

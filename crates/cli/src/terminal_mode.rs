@@ -1,23 +1,24 @@
 //! Single keys from a terminal, and the terminal given back as it was.
 
 #[cfg(unix)]
-pub(crate) use unix::SingleKeys;
+pub(crate) use unix::{SingleKeys, restore};
 
 #[cfg(not(unix))]
-pub(crate) use elsewhere::SingleKeys;
+pub(crate) use elsewhere::{SingleKeys, restore};
 
 #[cfg(unix)]
 mod unix {
     use std::io::{self, IsTerminal as _};
+    use std::sync::{Mutex, PoisonError};
 
     use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 
-    /// A terminal that gives single keys as they are pressed, unseen. It is as before when this is dropped, also in a panic.
-    /// Ctrl-C stays what it is.
+    /// The mode to restore; a panic ends the program without dropping anything.
+    static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+    /// A terminal that gives single keys as they are pressed, unseen, until this is dropped. Ctrl-C stays what it is.
     #[derive(Debug)]
-    pub(crate) struct SingleKeys {
-        before: Termios,
-    }
+    pub(crate) struct SingleKeys(());
 
     impl SingleKeys {
         /// Changes the terminal of standard input, if it is one that we may change.
@@ -32,14 +33,23 @@ mod unix {
             single.special_codes[SpecialCodeIndex::VMIN] = 1;
             single.special_codes[SpecialCodeIndex::VTIME] = 0;
             tcsetattr(&stdin, OptionalActions::Now, &single).ok()?;
-            Some(Self { before })
+            *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
+            Some(Self(()))
         }
     }
 
     impl Drop for SingleKeys {
         fn drop(&mut self) {
+            restore();
+        }
+    }
+
+    /// Gives the terminal back as it was.
+    pub(crate) fn restore() {
+        let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(before) = before {
             // The terminal may be gone, which does no harm.
-            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
         }
     }
 }
@@ -55,4 +65,7 @@ mod elsewhere {
             None
         }
     }
+
+    /// Nothing to give back.
+    pub(crate) fn restore() {}
 }

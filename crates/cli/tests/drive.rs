@@ -186,3 +186,17 @@ fn mistakes_of_the_caller_are_answered() {
     assert!(message(3).contains("unknown field `serve`"));
     assert_eq!(replies[4]["error"]["kind"], "server");
 }
+
+#[test]
+fn an_expectation_that_checks_nothing_is_a_mistake() {
+    let mut requests = vec![("open", json!({"server": SHOP})), ("call", json!({"session": 1, "tool": "nope"}))];
+    for empty in [json!({}), json!([]), json!({"contains": []})] {
+        requests.push(("expect", json!({"session": 1, "reply": 1, "expect": empty})));
+        requests.push(("call", json!({"session": 1, "tool": "nope", "expect": empty})));
+    }
+    let replies = drive(&requests);
+    assert_eq!(replies[1]["result"]["outcome"], "error");
+    for reply in &replies[2..] {
+        assert_eq!(reply["error"]["message"], "`expect` checks nothing", "{reply}");
+    }
+}

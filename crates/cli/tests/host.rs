@@ -5,6 +5,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+#[cfg(unix)]
+use crate::processes::processes_in;
+
 const MCPROVE: &str = env!("CARGO_BIN_EXE_mcprove");
 
 fn mcprove(folder: &Path, args: &[&str]) -> (String, Option<i32>) {
@@ -127,6 +130,87 @@ fn the_configuration_is_written_in_the_format_of_the_client() {
 }
 
 #[test]
+fn a_format_that_cannot_hold_the_servers_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    scenario(folder.path(), "http", "hang");
+    let (told, code) =
+        mcprove(folder.path(), &["host", "scenario.yaml", "--config-format", "claude-desktop", "--", "true"]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("reads only commands") && told.contains("transport: stdio"), "{told}");
+}
+
+#[test]
+fn mistakes_that_only_the_servers_show_have_their_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    scenario(folder.path(), "stdio", "hang");
+    let text = fs::read_to_string(folder.path().join("scenario.yaml")).expect("a text");
+    fs::write(folder.path().join("typo.yaml"), text.replace("search=", "serch=")).expect("written");
+    let (told, code) = mcprove(folder.path(), &["host", "typo.yaml", "--scripted", "good"]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("typo.yaml:7") && told.contains("the tools are search, read"), "{told}");
+    fs::write(folder.path().join("none.yaml"), "scenario: none\nservers:\n  files:\n    manifest: no.yml\n")
+        .expect("written");
+    let (told, code) = mcprove(folder.path(), &["host", "none.yaml", "--scripted", "good"]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("none.yaml:4") && told.contains("next to the scenario"), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_client_that_ignores_its_configuration_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    scenario(folder.path(), "stdio", "hang");
+    let temporary = folder.path().join("temporary");
+    fs::create_dir(&temporary).expect("made");
+    let client = "sleep 300 & touch started; wait";
+    let mut command = Command::new(MCPROVE);
+    command.args([
+        "host",
+        "scenario.yaml",
+        "--timeout",
+        "1s",
+        "--env",
+        "AT={folder}",
+        "--cwd",
+        ".",
+        "--",
+        "sh",
+        "-c",
+        client,
+    ]);
+    command.current_dir(folder.path()).env("TMPDIR", &temporary).env_remove("CI").env_remove("GITHUB_ACTIONS");
+    let output = command.output().expect("it runs");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("host-no-connection") && told.contains("reads the configuration"), "{told}");
+    let left: Vec<_> = fs::read_dir(&temporary).expect("a folder").collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert!(folder.path().join("started").exists(), "{told}");
+    let running = processes_in(&folder.path().canonicalize().expect("a path"));
+    assert!(running.is_empty(), "{running:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_environment_and_the_folder_of_a_client_may_name_its_configuration() {
+    let folder = tempfile::tempdir().expect("a folder");
+    scenario(folder.path(), "stdio", "hang");
+    let client = "cat \"$CODEX_HOME/config.toml\"; pwd; ls -a";
+    let line = [
+        "host",
+        "scenario.yaml",
+        "--config-format",
+        "codex",
+        "--env",
+        "CODEX_HOME={folder}/.codex",
+        "--cwd",
+        "{folder}",
+    ];
+    let (told, _) = mcprove(folder.path(), &[&line[..], &["--", "sh", "-c", client]].concat());
+    assert!(told.contains("[mcp_servers.\"files\"]") && told.contains(".codex\n"), "{told}");
+}
+
+#[test]
 fn intercept_puts_the_same_faults_in_front_of_any_server() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("m.yml"), "tools: [{ name: search }, { name: read }]").expect("written");
@@ -184,4 +268,23 @@ fn agents_are_compared_by_their_logs() {
     let (told, code) = mcprove(folder.path(), &["agents", "compare", "good.ndjson", "good.ndjson", "--json"]);
     assert_eq!(code, Some(0), "{told}");
     assert!(told.contains("\"significant\":false"), "{told}");
+    let (told, code) = mcprove(folder.path(), &["agents", "compare", "good.ndjson", "good.ndjson", "--k", "9"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("a case has only 6 runs; use `--k 6`"), "{told}");
+}
+
+#[test]
+fn logs_that_cannot_be_compared_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("junk.txt"), "hello\n").expect("written");
+    fs::write(folder.path().join("empty.ndjson"), "").expect("written");
+    for (log, code, part) in [
+        ("none.ndjson", 2, "cannot be read"),
+        ("junk.txt", 2, "line 1: not an event"),
+        ("empty.ndjson", 4, "has no runs of agents"),
+    ] {
+        let (told, ended) = mcprove(folder.path(), &["agents", "compare", log, log]);
+        assert_eq!(ended, Some(code), "{log}: {told}");
+        assert!(told.contains(part) && told.contains("mcprove run --events FILE"), "{log}: {told}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -12,15 +12,19 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A mock with an authorization server.
-struct Guarded {
+pub(super) struct Guarded {
     process: Child,
-    url: String,
+    pub(super) url: String,
 }
 
 impl Guarded {
-    fn start(arguments: &[&str]) -> Self {
+    pub(super) fn start(arguments: &[&str]) -> Self {
+        Self::start_at("127.0.0.1:0", arguments)
+    }
+
+    pub(super) fn start_at(address: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
-        command.args(["mock", "--conforming", "--http", "127.0.0.1:0", "--issuer"]).args(arguments);
+        command.args(["mock", "--conforming", "--http", address, "--issuer"]).args(arguments);
         let mut process = command.stderr(Stdio::piped()).spawn().expect("the mock starts");
         let mut line = String::new();
         let mut reader = BufReader::new(process.stderr.take().expect("standard error"));
@@ -33,11 +37,11 @@ impl Guarded {
         Self { process, url }
     }
 
-    fn with_fault(fault: &str) -> Self {
+    pub(super) fn with_fault(fault: &str) -> Self {
         Self::start(&["--issuer-fault", fault])
     }
 
-    fn origin(&self) -> &str {
+    pub(super) fn origin(&self) -> &str {
         self.url.strip_suffix("/mcp").expect("the endpoint")
     }
 
@@ -90,45 +94,56 @@ fn visit(url: &str) -> String {
 }
 
 /// The outcome of a command.
-struct Ran {
+pub(super) struct Ran {
     status: ExitStatus,
-    stdout: String,
-    stderr: String,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
     /// The pages that browsers ended at.
-    pages: Vec<String>,
+    pub(super) pages: Vec<String>,
 }
 
 impl Ran {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
     }
 
-    fn code(&self) -> Option<i32> {
+    pub(super) fn code(&self) -> Option<i32> {
         self.status.code()
     }
 }
 
 /// A person: a folder with their logins, and a browser.
-struct Person {
+pub(super) struct Person {
     folder: TempDir,
+    /// The folder of their logins, in that folder.
+    config: &'static str,
 }
 
 impl Person {
-    fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a folder") }
+    pub(super) fn new() -> Self {
+        Self::keeping_in("config")
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn keeping_in(config: &'static str) -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder"), config }
+    }
+
+    pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn run(&self, arguments: &[&str]) -> Ran {
+    pub(super) fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_with(arguments, &[])
+    }
+
+    pub(super) fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcprove"));
         command.args(arguments).current_dir(self.path()).env("NO_COLOR", "1").env("CI", "");
-        command.env("MCPROVE_CONFIG_DIR", self.path().join("config")).env("MY_SECRET", "s3cr3t&value");
+        command.env("MCPROVE_CONFIG_DIR", self.path().join(self.config)).env("MY_SECRET", "s3cr3t&value");
         for name in ["BROWSER", "DISPLAY", "WAYLAND_DISPLAY"] {
             command.env_remove(name);
         }
+        command.envs(variables.iter().copied());
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("mcprove runs");
         let stderr = child.stderr.take().expect("standard error");
@@ -141,11 +156,16 @@ impl Person {
         Ran { status, stdout, stderr, pages: opened.iter().collect() }
     }
 
-    fn log_in(&self, url: &str) -> Ran {
+    /// Without a path to programs, whose versions it would ask for.
+    pub(super) fn doctor(&self, url: &str) -> Ran {
+        self.run_with(&["doctor", "--url", url, "--json"], &[("PATH", "")])
+    }
+
+    pub(super) fn log_in(&self, url: &str) -> Ran {
         self.run(&["login", url])
     }
 
-    fn stored(&self) -> Value {
+    pub(super) fn stored(&self) -> Value {
         let text = fs::read_to_string(self.path().join("config/logins.json")).expect("logins");
         serde_json::from_str(&text).expect("JSON")
     }
@@ -184,34 +204,27 @@ fn a_login_is_made_kept_used_and_given_back() {
     assert!(listed.stdout.starts_with(&server.url), "{}", listed.text());
     let again = person.log_in(&server.url);
     assert_eq!(again.code(), Some(0), "{}", again.text());
+    // A client that registered before does not override the port that the user wants.
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let moved = person.run(&["login", &server.url, "--redirect-port", &port.to_string()]);
+    assert_eq!(moved.code(), Some(0), "{}", moved.text());
+    assert!(
+        moved.stderr.contains(&format!("redirect_uri=http%3A%2F%2F127.0.0.1%3A{port}%2Fcallback")),
+        "{}",
+        moved.text()
+    );
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("an address").port().to_string();
+    let refused = person.run(&["login", &server.url, "--redirect-port", &port]);
+    assert!(refused.stderr.contains(&format!("no page can be opened on 127.0.0.1:{port}")), "{}", refused.text());
+    let token = person.stored()["logins"][0]["access_token"].as_str().expect("a token").to_owned();
+    let header = format!("Authorization: Bearer {token}");
+    assert_eq!(person.run(&["list", "--url", &server.url, "--header", &header]).code(), Some(0));
     let logout = person.run(&["logout", &server.url]);
     assert!(logout.stdout.contains("its tokens are revoked"), "{}", logout.text());
+    assert_eq!(person.run(&["list", "--url", &server.url, "--header", &header]).code(), Some(2), "both are revoked");
     assert_eq!(person.run(&["list", "--url", &server.url]).code(), Some(2));
     assert_eq!(person.run(&["logout", &server.url]).code(), Some(2));
-}
-
-#[test]
-fn tokens_are_renewed_and_refresh_tokens_replaced() {
-    let (server, person) = (Guarded::start(&["--token-lifetime", "1s"]), Person::new());
-    assert_eq!(person.log_in(&server.url).code(), Some(0));
-    let first = person.stored()["logins"][0].clone();
-    // By its own clock the token has expired before the next request, whatever the time is.
-    let mut stored = person.stored();
-    stored["logins"][0]["renew_at"] = 1.into();
-    fs::write(person.path().join("config/logins.json"), stored.to_string()).expect("written");
-    let listed = person.run(&["list", "--url", &server.url]);
-    assert_eq!(listed.code(), Some(0), "{}", listed.text());
-    let second = person.stored()["logins"][0].clone();
-    assert_ne!(first["access_token"], second["access_token"]);
-    assert_ne!(first["refresh_token"], second["refresh_token"]);
-    // A refresh token that was used before is worth nothing; neither is a token that has expired.
-    let mut stored = person.stored();
-    stored["logins"][0] = first;
-    stored["logins"][0]["renew_at"] = 1.into();
-    stored["logins"][0]["access_token"] = "expired".into();
-    fs::write(person.path().join("config/logins.json"), stored.to_string()).expect("written");
-    let refused = person.run(&["list", "--url", &server.url]);
-    assert_eq!(refused.code(), Some(2), "{}", refused.text());
 }
 
 #[test]
@@ -414,13 +427,13 @@ fn doctor_names_the_step_and_the_fix() {
         (
             "no-resource-metadata",
             "resource metadata",
-            "login-resource-metadata-missing",
+            "login-resource-metadata-older",
             "/.well-known/oauth-protected-resource/mcp",
         ),
         (
             "appended-metadata",
             "resource metadata",
-            "login-resource-metadata-missing",
+            "login-resource-metadata-older",
             "/.well-known/oauth-protected-resource/mcp",
         ),
         ("html-metadata", "resource metadata", "login-resource-metadata-not-json", "catch-all route"),
@@ -451,7 +464,7 @@ fn doctor_names_the_step_and_the_fix() {
         ("no-registration", "client registration", "login-registration-closed", "--client-id ID"),
     ] {
         let (server, person) = (Guarded::with_fault(fault), Person::new());
-        let doctor = person.run(&["doctor", "--url", &server.url, "--json"]);
+        let doctor = person.doctor(&server.url);
         let found: Value =
             serde_json::from_str(&doctor.stdout).unwrap_or_else(|error| panic!("{fault}: {error}: {}", doctor.text()));
         let steps = found["login"]["steps"].as_array().unwrap_or_else(|| panic!("{fault}: {found}"));

@@ -151,3 +151,58 @@ fn conformance_lists_the_rules_that_are_broken() {
     assert_eq!(answer["clean"], false, "{}", replies[0]);
     assert!(answer["failures"][0]["detail"].as_str().is_some_and(|text| text.contains("mcp-handshake")), "{answer}");
 }
+
+/// Each of these starts a command that only the agent named.
+#[test]
+fn a_test_that_starts_a_command_is_not_written() {
+    let project = project();
+    let config: Value =
+        serde_json::from_str(&fs::read_to_string(project.path().join(".mcp.json")).expect("read")).expect("JSON");
+    let shop = &config["mcpServers"]["shop"];
+    let witness = project.path().join("witness");
+    let touch = format!("touch '{}'", witness.display());
+    let call = json!({"name": "greets", "tool": "greet", "args": {"name": "Ada"}, "expect": {"contains": "Ada"}});
+    let command: Vec<&Value> = [&shop["command"]].into_iter().chain(shop["args"].as_array().expect("a list")).collect();
+    let suite = |more: Value| {
+        let mut suite = json!({"servers": {"shop": {"command": command}}, "tools": [call]});
+        suite.as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());
+        suite.to_string()
+    };
+    let with = |key: &str, value: Value| {
+        let mut test = call.clone();
+        test[key] = value;
+        suite(json!({"tools": [test]}))
+    };
+    let scorer = json!([{"name": "s", "type": "exec", "command": ["touch", witness]}]);
+    let eval = json!([{"name": "e", "prompt": "x", "response": "y", "rubric": "good"}]);
+    let env = json!({"shop": {"command": command, "env": {"GIT_SSH_COMMAND": touch}}});
+    let refused = [
+        (with("transform", json!({"request": touch})), "`transform` runs commands"),
+        (with("transform", json!({"response": touch})), "`transform` runs commands"),
+        (suite(json!({"defaultTest": {"transform": {"response": touch}}})), "written as `{jq: PROGRAM}`"),
+        (suite(json!({"scorers": scorer, "evals": eval})), "`scorers` runs commands"),
+        // A suite that imports it would use them.
+        (suite(json!({"scorers": scorer})), "`scorers` runs commands"),
+        (suite(json!({"hooks": {"beforeAll": touch}})), "`hooks` runs commands"),
+        (suite(json!({"servers": env})), "`env` of"),
+    ];
+    for (content, reason) in refused {
+        let calls = [
+            ("write_test", json!({"path": "evals/a.yaml", "content": content})),
+            ("run_suite", json!({"path": "evals/a.yaml"})),
+        ];
+        let replies = drive(project.path(), &calls);
+        let text = replies[0]["text"].as_str().unwrap_or_default();
+        assert!(replies[0]["is_error"] == true && text.contains(reason), "{content}: {}", replies[0]);
+        assert!(!witness.exists(), "{content}");
+    }
+    let harmless = with("transform", json!({"request": {"jq": "."}, "response": "jq '.'"}));
+    let replies = drive(
+        project.path(),
+        &[
+            ("write_test", json!({"path": "evals/a.yaml", "content": harmless})),
+            ("run_suite", json!({"path": "evals/a.yaml"})),
+        ],
+    );
+    assert_eq!(replies[1]["structured"]["passed"], true, "{} {}", replies[0], replies[1]);
+}

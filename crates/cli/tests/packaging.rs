@@ -70,6 +70,7 @@ fn the_action_fails_on_regressions_where_that_is_asked_for() {
     assert_ne!(desk.action(&broken).status.code(), Some(0));
     let unknown = desk.action(&[("fail-on", "sometimes")]);
     assert_eq!(unknown.status.code(), Some(2), "{}", told(&unknown));
+    assert_eq!(desk.outputs(), "exit-code=2\n");
 }
 
 #[test]
@@ -103,7 +104,42 @@ fn an_archive_that_is_not_what_was_released_is_not_installed() {
     fs::write(&archive, "something else").expect("written");
     let output = desk.action(&[("args", "--version")]);
     assert_ne!(output.status.code(), Some(0), "{}", told(&output));
-    assert!(told(&output).to_lowercase().contains("checksum"), "{}", told(&output));
+    assert!(told(&output).contains("the checksum of"), "{}", told(&output));
+    // A checksum of something else proves nothing of the archive.
+    let other = desk.path("project/other");
+    fs::write(&other, "").expect("written");
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    fs::write(archive.with_extension("gz.sha256"), format!("{empty}  {}\n", other.display())).expect("written");
+    let output = desk.action(&[("args", "--version")]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(told(&output).contains("nothing was installed"), "{}", told(&output));
+}
+
+#[test]
+fn the_installer_explains_what_it_cannot_do() {
+    let Some(desk) = Desk::with_release() else { return };
+    let installer = root().join("packaging/install.sh");
+    let install = |words: &str| desk.shell(&format!("'{}' {words}", installer.display())).output().expect("it runs");
+    for (words, code, message) in [
+        ("", 2, "usage: install.sh VERSION FOLDER"),
+        ("latest", 2, "usage: install.sh VERSION FOLDER"),
+        ("--help", 2, "usage: install.sh VERSION FOLDER"),
+        // The tags of releases begin with a `v`.
+        ("9.9.9 bin", 3, "/download/v9.9.9/"),
+    ] {
+        let output = install(words);
+        assert_eq!(output.status.code(), Some(code), "{words}: {}", told(&output));
+        assert!(told(&output).contains(message), "{words}: {}", told(&output));
+    }
+    // A shell with the tools that it needs, and neither curl nor cargo.
+    let few =
+        "mkdir -p few; for tool in bash dirname mkdir mktemp rm uname; do ln -sf \"$(command -v $tool)\" few/; done";
+    for (version, tool) in [("latest", "`curl` was not found"), ("source", "`cargo` was not found")] {
+        let line = format!("{few}; PATH=$PWD/few bash '{}' {version} bin", installer.display());
+        let output = desk.shell(&line).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{version}: {}", told(&output));
+        assert!(told(&output).contains(tool), "{version}: {}", told(&output));
+    }
 }
 
 #[test]

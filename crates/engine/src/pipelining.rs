@@ -68,7 +68,7 @@ pub(crate) fn lone_call(case: &Case) -> Option<&CallTool> {
     let has_hooks = case.suite.as_ref().is_some_and(|suite| !suite.hooks.is_empty());
     let changes_roots = case.server.as_ref().is_some_and(|server| server.client.roots_changed.is_some());
     let is_known = case.fixture.is_none() && case.expect.templated.is_none() && case.skip.is_none();
-    let is_bounded = case.suite.as_ref().is_some_and(|suite| suite.p95_latency.is_some());
+    let is_bounded = case.suite.as_ref().is_some_and(|suite| suite.bounds_latency());
     let looks_elsewhere = case.expect.checks.iter().map(|planned| &planned.check).any(|check| {
         check.wants_tool()
             || check.judges_time()

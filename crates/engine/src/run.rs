@@ -311,7 +311,7 @@ impl InOrder<'_> {
             if !is_virtual(&due.case) {
                 self.spent.add(&run.finished);
             }
-            let is_bounded = due.case.suite.as_ref().is_some_and(|suite| suite.p95_latency.is_some());
+            let is_bounded = due.case.suite.as_ref().is_some_and(|suite| suite.bounds_latency());
             if let Some(call) = run.finished.calls.iter().rfind(|call| is_bounded && call.role == CallRole::Act) {
                 self.latencies.insert(run.finished.index, Duration::from_micros(call.elapsed_us));
             }

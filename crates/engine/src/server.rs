@@ -125,6 +125,13 @@ impl Opener {
                 Err(obstacle) => Err(not_logged_in(&obstacle)),
             };
         }
+        if let Err(failure) = &mut opened
+            && let Some(TokenSource::Login(login)) = http.tokens()
+            && login.was_interrupted()
+        {
+            failure.message = format!("no user signed in within {:.0} s", begun.elapsed().as_secs_f64());
+            failure.help = Some("raise `--timeout`, or log in before: `mcprove login URL`".to_owned());
+        }
         if let (Err(failure), Endpoint::Stdio(program)) = (&mut opened, &mut endpoint)
             && failure.stage != Stage::Start
             && let Some(policy) = program.sandbox.take()

@@ -100,12 +100,13 @@ servers:
         - {{ name: search }}
         - {{ name: read }}
         - {{ name: sampled }}
+        - {{ name: placed, input_schema: {{ type: object, properties: {{ region: {{ type: string, x-mcp-header: Region }}, note: {{ type: string, x-mcp-header: Note }} }} }} }}
         - {{ name: asked, input_required: {{ requests: {{ who: {{ method: elicitation/create, params: {{ message: Who?, requestedSchema: {{ type: object, properties: {{}} }} }} }} }}, state: s1 }} }}
     faults: [sampled=unexpected-sampling]
 scripted:
   protocol: {}
   declares: [elicitation]
-  calls: [{{ tool: search }}, {{ tool: sampled }}, {{ tool: read }}, {{ tool: search }}, {{ tool: asked }}, {{ tool: read }}]
+  calls: [{{ tool: search }}, {{ tool: placed, args: {{ region: eu }} }}, {{ tool: sampled }}, {{ tool: read }}, {{ tool: search }}, {{ tool: asked }}, {{ tool: read }}]
 ",
         if http { "http" } else { "stdio" },
         if modern { "modern" } else { "legacy" },

@@ -1,9 +1,13 @@
 //! Expectations on a tool from a reply or two: everything that is stable, and nothing that changes.
 
+use std::sync::LazyLock;
+
 use mcprove_model::{Observation, Outcome};
+use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use crate::snapshot::{is_volatile, tells_the_time};
+use crate::tool_effect::{ToolEffect, tool_effect};
 
 /// Replies up to this length are expected word for word.
 const WORD_FOR_WORD: usize = 1_500;
@@ -17,6 +21,20 @@ const OF_THE_MACHINE: usize = 3;
 /// An `expect` block that holds for all of these replies to the same arguments, as far as can be determined. `machine`
 /// are values that belong to this machine, such as those of its environment: they are expected nowhere.
 pub fn first_expectation(arguments: &Value, replies: &[&Observation], machine: &[String]) -> Value {
+    expectation(arguments, replies, machine, &[])
+}
+
+/// The same for a tool that was called once. Where it writes, the ids that it has made up are expected nowhere: the next
+/// call makes up others.
+pub fn first_expectation_of_call(tool: &Value, arguments: &Value, reply: &Observation, machine: &[String]) -> Value {
+    let made = match tool_effect(tool, None) {
+        ToolEffect::Writes { .. } | ToolEffect::LooksLikeWriting { .. } => made_ids(reply, arguments),
+        ToolEffect::Reads | ToolEffect::Unclear => Vec::new(),
+    };
+    expectation(arguments, &[reply], machine, &made)
+}
+
+fn expectation(arguments: &Value, replies: &[&Observation], machine: &[String], made: &[String]) -> Value {
     let mut expect = Map::new();
     let mut put = |key: &str, value: Value| {
         expect.insert(key.to_owned(), value);
@@ -40,7 +58,8 @@ pub fn first_expectation(arguments: &Value, replies: &[&Observation], machine: &
     let of_machine = |line: &str| machine.iter().any(|value| line.contains(value.as_str()));
     let is_kept = |line: &str| {
         let shared = replies.iter().all(|reply| reply.text.lines().any(|other| other.trim() == line));
-        shared && !is_volatile(line) && !of_machine(line) && is_writable(line)
+        let is_stable = !is_volatile(line) && !of_machine(line) && !made.iter().any(|id| has_word(line, id));
+        shared && is_stable && is_writable(line)
     };
     let text = last.text.trim();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -66,6 +85,49 @@ pub fn first_expectation(arguments: &Value, replies: &[&Observation], machine: &
         put("contains", json!(kept));
     }
     Value::Object(expect)
+}
+
+/// The ids in a reply that are not in the arguments: fields of JSON that are named like ids, and what follows `id` in a text.
+fn made_ids(reply: &Observation, arguments: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Ok(value) = serde_json::from_str::<Value>(reply.text.trim()) {
+        ids_in(&value, false, &mut found);
+    } else {
+        let named = ID_IN_TEXT.iter().flat_map(|pattern| pattern.captures_iter(&reply.text));
+        found.extend(named.filter_map(|captures| captures.get(1)).map(|id| id.as_str().to_owned()));
+    }
+    let mut given = Vec::new();
+    ids_in(arguments, true, &mut given);
+    found.retain(|id| !given.contains(id));
+    found
+}
+
+static ID_IN_TEXT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(?i)\bid\b[\s:=#`'"]*([\w-]*\d[\w-]*)"#).ok());
+
+/// The scalars of fields that are named like ids; all scalars of a value that is one.
+fn ids_in(value: &Value, is_id: bool, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if is_id && !text.is_empty() => found.push(text.clone()),
+        Value::Number(number) if is_id => found.push(number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| ids_in(item, is_id, found)),
+        Value::Object(map) => map.iter().for_each(|(key, inner)| ids_in(inner, is_id || is_id_name(key), found)),
+        Value::String(_) | Value::Number(_) | Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// True for `id`, `taskId`, `task_ids` and their like.
+fn is_id_name(key: &str) -> bool {
+    let one = key.strip_suffix('s').unwrap_or(key);
+    let whole = ["id", "Id", "ID", "uuid", "UUID"].contains(&one);
+    whole || ["_id", "-id", "Id", "ID"].iter().any(|end| one.ends_with(end))
+}
+
+/// True if a line has this word, and not only as a part of a longer one.
+fn has_word(line: &str, word: &str) -> bool {
+    let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    line.match_indices(word)
+        .any(|(at, _)| is_edge(line[..at].chars().next_back()) && is_edge(line[at + word.len()..].chars().next()))
 }
 
 /// True if a line means itself in an assertion file.
@@ -113,6 +175,19 @@ mod tests {
             json!({"not_error": true, "contains": ["\"zone\": \"Asia/Tokyo\","]})
         );
         assert_eq!(of(&["", ""]), json!({"not_error": true}));
+    }
+
+    #[test]
+    fn ids_that_a_writing_tool_makes_up_are_not_expected() {
+        let once = |tool: &str, text: &str| {
+            first_expectation_of_call(&json!({"name": tool}), &json!({"list": "list-7"}), &reply(text), &[])
+        };
+        let planned = "{\n  \"status\": \"planned\",\n  \"taskId\": \"task-1\",\n  \"list_id\": \"list-7\",\n  \"note\": \"task-1 is new\",\n  \"count\": 2\n}";
+        let kept = json!(["\"status\": \"planned\",", "\"list_id\": \"list-7\",", "\"count\": 2"]);
+        assert_eq!(once("create_task", planned), json!({"not_error": true, "contains": kept}));
+        assert_eq!(once("get_task", planned), json!({"not_error": true, "equals": planned}), "reading finds the same");
+        assert_eq!(once("add_note", "Created the note with id 17."), json!({"not_error": true, "not_empty": true}));
+        assert_eq!(once("add_note", "Created."), json!({"not_error": true, "equals": "Created."}));
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub use fault::HANG;
 pub use http::HttpListener;
 pub use issuer::{ISSUER_FAULTS, IssuerFault, IssuerOptions};
 pub use load::{from_node, load, read};
-pub use manifest::Manifest;
+pub use manifest::{Manifest, schema as manifest_schema};
 pub use mock::{Mock, MockOptions, Offer, ToolHandler, connect};
 pub use mutation::{MUTATIONS, Mutation, conforming};
 pub use recording::Recording;

@@ -24,6 +24,7 @@ mod fault;
 mod finding;
 mod finding_kinds;
 mod frame;
+mod fuzz_dictionary;
 mod grading;
 mod http_settings;
 mod isolation;
@@ -89,6 +90,7 @@ pub use fault::{FAULTS, Fault, FaultId, FaultKind, FaultNumber, FaultRow, FaultR
 pub use finding::{Edit, Evidence, Finding, Fix, Place, Severity, TextPlace, WirePlace};
 pub use finding_kinds::{FindingKind, finding_kinds};
 pub use frame::{Direction, Frame, FrameKind, WirePart};
+pub use fuzz_dictionary::{FuzzDictionary, FuzzInvariant, FuzzLink, LinkPart, LinkedTool};
 pub use grading::{CriterionGrade, Grade, Grades, Judge, MODEL_GRADED_TAG, Question, ScriptedGrade};
 pub use http_settings::{ClientCertificate, HttpSettings, TlsSettings};
 pub use isolation::Isolation;

@@ -206,6 +206,9 @@ pub struct MemoryGrowth {
     pub high: f64,
     /// True if every third of the run shows growth.
     pub is_steady: bool,
+    /// True if it cannot be a heap that is still filling up.
+    #[serde(default)]
+    pub is_certain: bool,
     /// The growth over the whole run, in bytes.
     pub total: f64,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Judge, Provider, Security, ServerSpec, SourceFile, Span};
+use crate::{FuzzDictionary, Judge, Provider, Security, ServerSpec, SourceFile, Span};
 
 /// Options of a suite file for all its cases.
 #[derive(Clone, Debug)]
@@ -28,10 +28,19 @@ pub struct SuiteOptions {
     pub budget: Budget,
     /// Its declarations about trust.
     pub security: Security,
+    /// Its declarations for sequences of calls.
+    pub fuzz: FuzzDictionary,
     /// The default judge.
     pub judge: Option<Judge>,
     /// Providers of the language models that grade.
     pub providers: Vec<Arc<Provider>>,
+}
+
+impl SuiteOptions {
+    /// True if the latency of the requests is judged over all cases.
+    pub fn bounds_latency(&self) -> bool {
+        self.p95_latency.is_some()
+    }
 }
 
 /// Gates and weights of a load of the tests of a suite.

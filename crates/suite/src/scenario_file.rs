@@ -48,6 +48,8 @@ pub struct ScenarioServer {
     pub offers: Offers,
     /// Its faults.
     pub faults: Vec<FaultRule>,
+    /// The places of the faults.
+    pub fault_spans: Vec<Span>,
     /// The mutation that breaks a rule of the protocol; empty for none.
     pub mutation: String,
     /// A token that the client is given for this server.
@@ -184,9 +186,9 @@ const SERVER: &[Field] = &[
 const EXPECT: &[Field] = &[
     Field::optional("detected", || fragment::duration("A call that is not answered is given up within this time.")),
     Field::optional("recovered", || fragment::duration("After a fault, the client is well again within this time.")),
-    Field::optional("retries", || fragment::count("The most repetitions of a call that met a fault; 3 by default.", 0)),
-    Field::optional("rate", || fragment::count("The most requests of one method in a second; 20 by default.", 1)),
-    Field::optional("lists", || fragment::count("The most `tools/list` requests.", 0)),
+    Field::optional("retries", || fragment::count("The most repetitions of a call that failed; 3 by default.", 0)),
+    Field::optional("rate", || fragment::count("The most equal requests in a second; 20 by default.", 1)),
+    Field::optional("lists", || fragment::count("The most lists of the tools; all pages of a list count once.", 0)),
     Field::optional("called", || fragment::texts("Tools that must be called, as `server.tool`.")),
     Field::optional("not_called", || fragment::texts("Tools that must not be called, as `server.tool`.")),
     Field::optional("ends", || fragment::flag("The client ends by itself; true by default.")),
@@ -303,11 +305,14 @@ fn server(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<ScenarioServer> 
             return None;
         }
     };
-    let mut faults = Vec::new();
+    let (mut faults, mut fault_spans) = (Vec::new(), Vec::new());
     for node in block.get("faults").map(|node| found.one_or_many(node)).unwrap_or_default() {
         let Some(text) = found.text(node, "a fault") else { continue };
         match text.parse::<FaultRule>() {
-            Ok(rule) => faults.push(rule),
+            Ok(rule) => {
+                faults.push(rule);
+                fault_spans.push(node.span);
+            }
             Err(message) => {
                 let (what, help) = message.split_once(": ").unwrap_or((&message, ""));
                 found.error_with_help("bad-fault", node.span, what, help.to_owned());
@@ -319,6 +324,7 @@ fn server(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<ScenarioServer> 
         transport,
         offers,
         faults,
+        fault_spans,
         mutation: block.text("mutation", found).unwrap_or_default(),
         token: block.text("token", found),
     })

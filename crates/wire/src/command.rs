@@ -10,6 +10,7 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use crate::process_group::{Ending, ProcessGroup};
+use crate::program_file::executable;
 use crate::watchdog::Guard;
 
 /// Maximum length of a command's output that is kept for messages.
@@ -58,6 +59,16 @@ async fn read_all(stream: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>, ke
     }
 }
 
+/// Starts a program that lives on when this one ends, such as a browser. An interrupt at the terminal does not reach it.
+pub fn start_detached(words: &[String]) -> Result<std::process::Child, String> {
+    let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
+    let mut command = std::process::Command::new(program);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn().map_err(|error| format!("`{program}` could not be started: {error}"))
+}
+
 /// Runs a command; the error says in one line why it did not end well.
 pub async fn run_command(words: &[String], deadline: Duration) -> Result<(), String> {
     command_output(words, deadline).await.map(|_| ())
@@ -77,7 +88,7 @@ pub struct Captured {
 /// Runs a command in a folder and returns what it printed, however it ended; the error says why it could not be run.
 pub async fn captured_command(words: &[String], folder: &Path, deadline: Duration) -> Result<Captured, String> {
     let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
-    let mut command = Command::new(program);
+    let mut command = Command::new(executable(program, &[]));
     command.args(args).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
     ProcessGroup::lead(&mut command);
@@ -101,7 +112,7 @@ pub async fn captured_command(words: &[String], folder: &Path, deadline: Duratio
 /// Runs a command and returns what it printed; the error says in one line why it did not end well.
 pub async fn command_output(words: &[String], deadline: Duration) -> Result<String, String> {
     let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
-    let mut command = Command::new(program);
+    let mut command = Command::new(executable(program, &[]));
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
     ProcessGroup::lead(&mut command);
@@ -143,7 +154,7 @@ impl Background {
     /// Starts a command; the error says why it could not be started.
     pub fn start(words: &[String]) -> Result<Self, String> {
         let Some((program, args)) = words.split_first() else { return Err("the command is empty".to_owned()) };
-        let mut command = Command::new(program);
+        let mut command = Command::new(executable(program, &[]));
         command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.kill_on_drop(true);
         ProcessGroup::lead(&mut command);
@@ -171,7 +182,7 @@ impl FilterCommand<'_> {
     /// Runs the command with a text on its standard input, and returns what it prints.
     pub async fn run(&self, input: &str) -> Result<String, String> {
         let Some((program, args)) = self.words.split_first() else { return Err("the command is empty".to_owned()) };
-        let mut command = Command::new(program);
+        let mut command = Command::new(executable(program, &[]));
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(cwd) = self.cwd {

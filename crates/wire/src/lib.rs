@@ -17,7 +17,11 @@ mod non_protocol_output;
 pub mod oauth;
 mod process;
 mod process_group;
+#[cfg(any(test, not(unix)))]
+#[cfg_attr(unix, expect(dead_code, reason = "its test runs everywhere, and it is used on Windows"))]
+mod process_tree;
 mod process_usage;
+mod program_file;
 mod provider;
 mod raw_http;
 mod raw_pipe;
@@ -32,7 +36,7 @@ pub mod transport;
 mod watchdog;
 mod watched_program;
 
-pub use command::{Background, Captured, FilterCommand, captured_command, command_output, run_command};
+pub use command::{Background, Captured, FilterCommand, captured_command, command_output, run_command, start_detached};
 pub use fault::{Injector, Strike, inject_http, inject_lines};
 pub use host_pipe::{accept_pipe, connect_pipe};
 pub use limits::Limits;
@@ -40,6 +44,8 @@ pub use listener::Listener;
 pub use message::{Message, Reply, ReplyBody, classify};
 pub use process::{Program, SpawnError, StderrTail};
 pub use process_usage::{ProcessUsage, process_usage};
+#[cfg(windows)]
+pub use program_file::search_programs;
 pub use provider::{ModelAsk, ProviderFailure, RetryPolicy, ask_model};
 pub use raw_http::{HttpRoute, RawReply, RawRequest, send_raw};
 pub use raw_pipe::{RawEnding, RawLine, RawPipe};

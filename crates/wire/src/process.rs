@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::process_group::{Ending, ProcessGroup, signal_of};
+use crate::program_file::executable;
 use crate::sandbox::{Confined, SandboxPolicy, Scratch, confine};
 use crate::watchdog::Guard;
 
@@ -171,7 +172,7 @@ impl Process {
             self.end_group(Ending::Asked);
             if timeout(grace, self.exited()).await.is_err() {
                 self.end_group(Ending::Forced);
-                // Where process groups are unsupported, only the leader can be ended.
+                // Where the system could not end the group.
                 let _ = self.child.start_kill();
             }
         }
@@ -202,12 +203,17 @@ impl Process {
 
     /// True if anything of its group is left.
     pub(crate) fn group_lives(&self) -> bool {
-        self.group.as_ref().is_some_and(ProcessGroup::lives)
+        self.named_group().is_some_and(ProcessGroup::lives)
+    }
+
+    /// Its group, while its number is that of no other.
+    fn named_group(&self) -> Option<&ProcessGroup> {
+        self.group.as_ref().filter(|_| ProcessGroup::OUTLIVES_LEADER || self.end.is_none())
     }
 
     /// Signals the whole group to end.
     pub(crate) fn end_group(&self, ending: Ending) {
-        if let Some(group) = &self.group {
+        if let Some(group) = self.named_group() {
             group.end(ending);
         }
     }
@@ -231,7 +237,7 @@ fn command_line(program: &Program, confined: Option<&Confined>) -> Command {
             command.args(&confined.prefix).arg(&program.command);
             command
         }
-        None => Command::new(&program.command),
+        None => Command::new(executable(&program.command, &program.env)),
     };
     command.args(&program.args).envs(program.env.iter().map(|(name, value)| (name, value)));
     if let Some(confined) = confined {

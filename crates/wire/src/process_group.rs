@@ -1,11 +1,14 @@
 //! Everything a server started, where the system can name it by one number.
 //!
-//! On Unix that is a process group. Elsewhere there is no such thing: the leader is ended through its own handle, and
-//! children it leaves behind are its own affair.
+//! On Unix that is a process group. On Windows it is the tree of a process, which is known only while its leader runs: children that
+//! a leader leaves behind are not ended.
 
 use std::process::ExitStatus;
 
 use tokio::process::{Child, Command};
+
+#[cfg(not(unix))]
+use crate::process_tree::ProcessTree;
 
 /// Signal that ends a group: polite or forced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +28,15 @@ pub(crate) enum Ending {
 pub(crate) struct ProcessGroup {
     #[cfg(unix)]
     leader: rustix::process::Pid,
+    #[cfg(not(unix))]
+    tree: ProcessTree,
 }
 
 #[cfg(unix)]
 impl ProcessGroup {
+    /// True if it can be named when its leader has ended.
+    pub(crate) const OUTLIVES_LEADER: bool = true;
+
     /// Lets a command lead a group of its own.
     pub(crate) fn lead(command: &mut Command) {
         command.process_group(0);
@@ -70,25 +78,34 @@ impl ProcessGroup {
 
 #[cfg(not(unix))]
 impl ProcessGroup {
+    /// True if it can be named when its leader has ended.
+    pub(crate) const OUTLIVES_LEADER: bool = false;
+
     pub(crate) fn lead(_command: &mut Command) {}
 
-    pub(crate) fn of(_child: &Child) -> Option<Self> {
-        None
+    pub(crate) fn of(child: &Child) -> Option<Self> {
+        child.id().map(|id| Self { tree: ProcessTree::of(id) })
     }
 
-    pub(crate) fn numbered(_number: i32) -> Option<Self> {
-        None
+    pub(crate) fn numbered(number: i32) -> Option<Self> {
+        u32::try_from(number).ok().filter(|number| *number > 1).map(|number| Self { tree: ProcessTree::of(number) })
     }
 
     pub(crate) fn number(&self) -> i32 {
-        0
+        i32::try_from(self.tree.number()).unwrap_or_default()
     }
 
     pub(crate) fn lives(&self) -> bool {
-        false
+        self.tree.lives()
     }
 
-    pub(crate) fn end(&self, _ending: Ending) {}
+    /// There are no polite signals: a program that does not end with its input is ended at once.
+    pub(crate) fn end(&self, ending: Ending) {
+        match ending {
+            Ending::Asked | Ending::Interrupted | Ending::HungUp => {}
+            Ending::Forced => self.tree.end(),
+        }
+    }
 }
 
 /// The signal that ended a process, where there are signals.

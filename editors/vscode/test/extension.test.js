@@ -19,6 +19,10 @@ class Items extends Map {
   add(item) {
     this.set(item.id, item);
   }
+  replace(items) {
+    this.clear();
+    for (const item of items) this.add(item);
+  }
 }
 class Plain {
   constructor(...parts) {
@@ -34,6 +38,8 @@ const collections = {};
 const commands = {};
 const results = [];
 const saved = [];
+const told = [];
+let configured = program;
 let lensProvider;
 const controller = {
   items: new Items(),
@@ -58,7 +64,10 @@ const controller = {
   dispose() {},
 };
 const vscode = {
-  window: { createOutputChannel: () => ({ append() {}, appendLine: (line) => assert.fail(line), dispose() {} }) },
+  window: {
+    createOutputChannel: () => ({ append() {}, appendLine() {}, dispose() {} }),
+    showErrorMessage: (message) => told.push(message),
+  },
   tests: { createTestController: () => controller },
   languages: {
     createDiagnosticCollection: (name) => {
@@ -70,7 +79,7 @@ const vscode = {
   },
   workspace: {
     workspaceFolders: [{ uri: uri(root) }],
-    getConfiguration: () => ({ get: (key) => ({ program, suites: ["mcprove.yml", "evals"], args: [] })[key] }),
+    getConfiguration: () => ({ get: (key) => ({ program: configured, suites: ["mcprove.yml", "evals"], args: [] })[key] }),
     onDidSaveTextDocument: (listener) => saved.push(listener),
     onDidChangeConfiguration() {},
     onDidChangeWorkspaceFolders() {},
@@ -114,6 +123,26 @@ Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...re
     await controller.runAll({});
     const count = (verdict) => results.filter((result) => result[1] === verdict).length;
     assert.deepStrictEqual(["passed", "failed", "errored", "skipped"].map(count), [12, 5, 1, 2]);
+    // A test that is gone is no longer listed, however often and fast files are saved.
+    const listed = () => [...controller.items.values()].map((file) => [file.label, file.children.size]);
+    const before = listed();
+    fs.rmSync(path.join(root, "evals/1-search.yaml"));
+    await Promise.all([saved[0]({ languageId: "yaml" }), saved[0]({ languageId: "yaml" })]);
+    assert.deepStrictEqual(listed(), before.filter(([file]) => file !== "evals/1-search.yaml"));
+    assert.strictEqual(lensProvider.provideCodeLenses({ uri: uri(library) }).length, 16);
+    assert.deepStrictEqual(told, []);
+    // A program that is missing, or another one, is named once.
+    const other = path.join(root, "other");
+    fs.writeFileSync(other, "#!/bin/sh\necho hello\ncat >/dev/null\n", { mode: 0o755 });
+    for (const [wrong, message] of [["no-such-mcprove", /`no-such-mcprove` could not be started/], [other, /sent `hello`, which is no reply/]]) {
+      configured = wrong;
+      told.length = 0;
+      await saved[0]({ languageId: "yaml" });
+      await saved[0]({ languageId: "yaml" });
+      assert.strictEqual(told.length, 1, told);
+      assert.match(told[0], message);
+      assert.match(told[0], /the setting `mcprove.program` names the mcprove program/);
+    }
     console.log("the extension shows mistakes, runs tests and shows failures");
   } finally {
     extension.dispose();

@@ -1,13 +1,12 @@
-"""A plain client on the official Python SDK: lists the tools, calls `search`, then `read`, with the SDK's defaults."""
+"""A plain client on the official Python SDK, with the SDK's defaults: lists the tools, calls `search` as often as CALLS says,
+lists again if that is more than once, then calls `read`. ERA=modern speaks 2026-07-28."""
 
 import json
 import os
 import time
 
 import anyio
-from mcp import ClientSession, StdioServerParameters
-from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
+from mcp import Client, StdioServerParameters
 
 
 def told(step):
@@ -20,32 +19,29 @@ async def attempt(name, work):
     told({"step": name, "outcome": "begun"})
     try:
         result = await work()
-        is_error = getattr(result, "is_error", None) or getattr(result, "isError", None)
-        outcome = {"outcome": "isError" if is_error else "result"}
+        is_error = getattr(result, "is_error", None) is True
+        tools = getattr(result, "tools", None)
+        described = None if tools is None else [f"{tool.name}: {tool.description}" for tool in tools]
+        outcome = {"outcome": "isError" if is_error else "result", "described": described}
     except Exception as error:  # noqa: BLE001: whatever the SDK raises is the outcome
         outcome = {"outcome": "error", "message": f"{type(error).__name__}: {error}"}
     told({"step": name, "ms": int((time.monotonic() - began) * 1000), **outcome})
 
 
-async def talk(streams):
-    async with ClientSession(streams[0], streams[1]) as session:
-        await attempt("connect", session.initialize)
-        await attempt("list", session.list_tools)
-        await attempt("search", lambda: session.call_tool("search", {}))
-        await attempt("read", lambda: session.call_tool("read", {}))
-
-
 async def main():
     server = json.loads(os.environ["MCPROVE_SERVERS"])[0]
-    if server["url"]:
-        async with streamable_http_client(server["url"]) as streams:
-            await talk(streams)
-    else:
-        command = server["command"]
-        with open(os.devnull, "w") as devnull:
-            parameters = StdioServerParameters(command=command[0], args=command[1:])
-            async with stdio_client(parameters, errlog=devnull) as streams:
-                await talk(streams)
+    place = server["url"] or StdioServerParameters(command=server["command"][0], args=server["command"][1:])
+    mode = "2026-07-28" if os.environ.get("ERA") == "modern" else "legacy"
+    calls = int(os.environ.get("CALLS", "1"))
+    told({"step": "connect", "outcome": "begun"})
+    async with Client(place, mode=mode) as client:
+        told({"step": "connect", "outcome": "result"})
+        await attempt("list", client.list_tools)
+        for call in range(1, calls + 1):
+            await attempt(f"search {call}", lambda: client.call_tool("search", {}))
+        if calls > 1:
+            await attempt("list again", client.list_tools)
+        await attempt("read", lambda: client.call_tool("read", {}))
     told({"step": "close", "outcome": "result"})
 
 

@@ -45,6 +45,13 @@ export type Event = { number: number; connection: number } & (
 /** The number is chosen here, so that no event can come before it is known. */
 export const requestNumber = (): number => Math.floor(Math.random() * 2 ** 50);
 
+/** Takes an answer unless another question was asked meanwhile; the cleanup of an effect. */
+export function whileWanted<T>(asked: Promise<T>, take: (answer: T) => void, failed: (error: Error) => void): () => void {
+  let wanted = true;
+  asked.then(answer => { if (wanted) take(answer); }, (error: Error) => { if (wanted) failed(error); });
+  return () => { wanted = false; };
+}
+
 export class ApiError extends Error {
   constructor(message: string, readonly detail: Record<string, unknown>) {
     super(message);

@@ -11,10 +11,17 @@ import { QuestionDialog } from './questions';
 import { Runs } from './history';
 import { Scans } from './scans';
 import { Tests } from './tests';
-import { EMPTY, reduce } from './state';
+import { type Connected, EMPTY, reduce } from './state';
 
 const VIEWS = ['explore', 'test', 'runs', 'scan'] as const;
 type View = (typeof VIEWS)[number];
+
+/** The name of a server; those of the same name have numbers. */
+function labelOf(one: Connected, all: Connected[]): string {
+  const name = (each: Connected) => each.about.server_name || each.about.name;
+  const same = all.filter(each => name(each) === name(one));
+  return same.length > 1 ? `${name(one)} ${same.indexOf(one) + 1}` : name(one);
+}
 
 export function App(): JSX.Element {
   const [api, setApi] = useState<Api | null>(null);
@@ -80,13 +87,13 @@ export function App(): JSX.Element {
         {view === 'explore' && (
           <>
             <Connect api={api} state={known} onConnected={(about, catalog) => dispatch({ type: 'connected', about, catalog })} />
-            {state.connections.length > 1 && <div class="filters connections" role="group" aria-label="connections">{state.connections.map(each => <button key={each.about.connection} type="button" aria-pressed={each === current} onClick={() => dispatch({ type: 'choose', connection: each.about.connection })}>{oneLine(each.about.server_name || each.about.name)}</button>)}</div>}
+            {state.connections.length > 1 && <div class="filters connections" role="group" aria-label="connections">{state.connections.map(each => <button key={each.about.connection} type="button" aria-pressed={each === current} onClick={() => dispatch({ type: 'choose', connection: each.about.connection })}>{oneLine(labelOf(each, state.connections))}</button>)}</div>}
             {current && <Explore key={current.about.connection} connected={current} state={state} api={api} dispatch={dispatch} onRun={path => { setKept(path); left.current.test = {}; go('test'); }} />}
           </>
         )}
         {view === 'test' && <Tests key={kept + visit} api={api} state={known} path={kept} />}
         {view === 'runs' && <Runs key={visit} api={api} state={known} />}
-        {view === 'scan' && <Scans api={api} state={known} connections={state.connections.filter(each => each.open)} current={current?.open ? current.about.connection : null} />}
+        {view === 'scan' && <Scans key={visit} api={api} state={known} connections={state.connections.filter(each => each.open)} current={current?.open ? current.about.connection : null} />}
       </main>
       {question && <QuestionDialog key={question.question} question={question} server={asking?.about.server_name || 'the server'} onAnswer={answer} />}
     </>

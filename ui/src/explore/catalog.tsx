@@ -23,7 +23,10 @@ export function CatalogList({ catalog, chosen, onChoose }: { catalog: Catalog; c
   const [limit, setLimit] = useState(SHOWN);
   const items = useMemo(() => itemsOf(catalog), [catalog]);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = items.filter(item => words.every(word => (item.kind + ' ' + item.name + ' ' + item.about).toLowerCase().includes(word)));
+  const all = (text: string) => words.every(word => text.toLowerCase().includes(word));
+  const matching = items.filter(item => all(item.kind + ' ' + item.name + ' ' + item.about));
+  // What has the words in its name comes first.
+  const found = words.length ? [...matching.filter(item => all(item.kind + ' ' + item.name)), ...matching.filter(item => !all(item.kind + ' ' + item.name))] : matching;
   return (
     <nav aria-label="catalog" class="catalog">
       <input type="search" id="catalog-search" aria-label="search the catalog" placeholder={`search ${items.length} items`} value={text} onInput={event => { setText(event.currentTarget.value); setLimit(SHOWN); }} />

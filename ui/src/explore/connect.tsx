@@ -2,7 +2,7 @@
 import { type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { oneLine, visible } from '../text';
-import { type About, type Api, type ApiError, type Catalog, type State } from './api';
+import { type About, type Api, type ApiError, type Catalog, type State, whileWanted } from './api';
 
 type Kind = 'command' | 'url' | 'config';
 type Body = Record<string, unknown>;
@@ -50,7 +50,7 @@ export function Connect({ api, state, onConnected }: { api: Api; state: State; o
   const [problem, setProblem] = useState<{ message: string; help: string; stderr: string; login: Body | null } | null>(null);
   useEffect(() => {
     if (kind !== 'config') return;
-    void api.call<{ names: string[] }>('POST', 'client-config', { path: text.trim() }).then(answer => {
+    return whileWanted(api.call<{ names: string[] }>('POST', 'client-config', { path: text.trim() }), answer => {
       setNames(answer.names);
       setName(old => (answer.names.includes(old) ? old : answer.names[0] ?? ''));
     }, () => setNames([]));

@@ -5,7 +5,7 @@ import { hashParams, setHash } from '../location';
 import { CopyButton, Guarded, Message } from '../parts';
 import { FrameRow, Waterfall } from '../report/frames';
 import { human, oneLine, shellQuote, visible } from '../text';
-import { type Api, type Schema, requestNumber } from './api';
+import { type Api, type Schema, requestNumber, whileWanted } from './api';
 import { CatalogList, type Item, itemsOf } from './catalog';
 import { foldersOf } from './connect';
 import { CompletionContext, JsonInput, SchemaForm, initial } from './form';
@@ -31,7 +31,13 @@ function schemaOf(item: Item, connected: Connected): Schema {
   return {};
 }
 
-function requestOf(item: Item, value: unknown): { method: string; params: Params } {
+function requestOf(item: Item, value: unknown, meta: unknown): { method: string; params: Params } {
+  const { method, params } = plainRequestOf(item, value);
+  const hasMeta = meta !== null && typeof meta === 'object' && Object.keys(meta).length > 0;
+  return { method, params: hasMeta ? { ...params, _meta: meta } : params };
+}
+
+function plainRequestOf(item: Item, value: unknown): { method: string; params: Params } {
   const given = (value ?? {}) as Params;
   switch (item.kind) {
     case 'tool': return { method: 'tools/call', params: { name: item.name, arguments: given } };
@@ -64,19 +70,21 @@ function ItemPanel({ item, connected, state, api, dispatch, onRun, onRead }: { i
     drafts.set(draft, next);
     setFields(next);
   };
+  const [meta, setMeta] = useState<unknown>({});
   const [errors, setErrors] = useState<string[]>([]);
   const [keep, setKeep] = useState(false);
   const [subscribed, setSubscribed] = useState(false);
   const [problem, setProblem] = useState('');
   const id = connected.about.connection;
-  const request = requestOf(item, value);
+  const request = requestOf(item, value, meta);
   const about = (made: Made) => made.connection === id && made.method === request.method && (made.params['name'] ?? made.params['uri']) === (request.params['name'] ?? request.params['uri']);
   const own = state.made.filter(about);
   const current = own[0];
   useEffect(() => {
     if (item.kind !== 'tool' && item.kind !== 'prompt') return;
-    const timer = setTimeout(() => void api.call<{ errors: string[] }>('POST', 'check', { schema, value }).then(checked => setErrors(checked.errors), () => setErrors([])), 250);
-    return () => clearTimeout(timer);
+    let forget = () => {};
+    const timer = setTimeout(() => { forget = whileWanted(api.call<{ errors: string[] }>('POST', 'check', { schema, value }), checked => setErrors(checked.errors), () => setErrors([])); }, 250);
+    return () => { clearTimeout(timer); forget(); };
   }, [value, schema]);
   const send = async (what: { method: string; params: Params }) => {
     setKeep(false);
@@ -104,6 +112,7 @@ function ItemPanel({ item, connected, state, api, dispatch, onRun, onRead }: { i
       {tool?.annotations && <p>{Object.entries(tool.annotations).map(([name, hint]) => <span class="chip muted" key={name}>{oneLine(name)}: {oneLine(String(hint))}</span>)}</p>}
       <form onSubmit={event => { event.preventDefault(); if (!waiting && connected.open) void send(request); }} noValidate>
       {item.kind !== 'resource' && <CompletionContext.Provider value={completerOf(item, connected, api, value)}><SchemaForm id="call" schema={schema} value={value} onChange={setValue} /></CompletionContext.Provider>}
+      <details class="meta-fields"><summary><code>_meta</code></summary><label for="call-meta" class="muted">sent with the request, next to the progress token</label><JsonInput id="call-meta" value={meta} rows={2} onChange={next => setMeta(next ?? {})} /></details>
       {errors.length > 0 && <ul class="warn" id="invalid">{errors.slice(0, 5).map((error, index) => <li key={index}>{visible(error)}</li>)}</ul>}
       <div class="buttons">
         <button type="submit" class="primary" id="send" disabled={waiting || !connected.open}>{item.kind === 'tool' ? 'call' : item.kind === 'prompt' ? 'get' : 'read'}</button>
@@ -115,7 +124,7 @@ function ItemPanel({ item, connected, state, api, dispatch, onRun, onRead }: { i
       </form>
       {problem && <p class="bad" role="alert">{visible(problem)}</p>}
       {current && <Guarded key={current.request}><Result made={current} earlier={own.slice(1, 30)} outputSchema={tool?.outputSchema} api={api} onRead={onRead} /></Guarded>}
-      {keep && current?.end && <KeepAsTest made={current} api={api} onRun={onRun} />}
+      {keep && current?.end && <KeepAsTest made={current} tool={tool} api={api} onRun={onRun} />}
       {own.length > 1 && (
         <details class="history"><summary>history ({own.length})</summary>
           <ul>{own.map(made => (

@@ -2,7 +2,7 @@
 import { type JSX, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { oneLine } from '../text';
-import { type Schema } from './api';
+import { type Schema, whileWanted } from './api';
 
 type Fields = { [key: string]: unknown };
 
@@ -64,12 +64,14 @@ function Text({ name, schema, value, path, onChange }: { name: string; schema: F
   const complete = useContext(CompletionContext);
   const [offered, setOffered] = useState<string[]>([]);
   const timer = useRef(0);
+  const forget = useRef(() => {});
   const [long, setLong] = useState(typeof value === 'string' && value.includes('\n'));
   const text = typeof value === 'string' ? value : '';
   const offer = (typed: string) => {
     if (!complete) return;
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => void complete(name, typed).then(setOffered, () => setOffered([])), 200);
+    forget.current();
+    timer.current = setTimeout(() => { forget.current = whileWanted(complete(name, typed), setOffered, () => setOffered([])); }, 200);
   };
   const set = (next: string) => {
     offer(next);
@@ -94,19 +96,28 @@ function Text({ name, schema, value, path, onChange }: { name: string; schema: F
   );
 }
 
+/** The values that a schema lists: `enum`, with `enumNames` where there are some, or alternatives that are constants. */
+function choicesOf(schema: Fields): { value: unknown; label: string }[] | null {
+  const shown = (value: unknown, title: unknown) => ({ value, label: typeof title === 'string' ? title : typeof value === 'string' ? value : JSON.stringify(value) });
+  const names = Array.isArray(schema['enumNames']) ? (schema['enumNames'] as unknown[]) : [];
+  if (Array.isArray(schema['enum'])) return schema['enum'].map((value, index) => shown(value, names[index]));
+  const constants = ['oneOf', 'anyOf'].map(key => schema[key]).find((list): list is Fields[] => Array.isArray(list) && list.length > 0 && list.every(each => isObject(each) && Object.hasOwn(each, 'const')));
+  return constants ? constants.map(each => shown(each['const'], each['title'])) : null;
+}
+
 function Field(props: FieldProps): JSX.Element {
   const { name, root, value, required, path, depth, onChange } = props;
   const schema = resolve(props.schema, root);
   const label = <Label name={name} schema={schema} required={required} path={path} />;
   const options = (['oneOf', 'anyOf'] as const).map(key => schema[key]).find(Array.isArray) as Schema[] | undefined;
-  const choices = schema['enum'];
-  if (Array.isArray(choices)) {
-    const at = choices.findIndex(choice => JSON.stringify(choice) === JSON.stringify(value));
+  const choices = choicesOf(schema);
+  if (choices) {
+    const at = choices.findIndex(choice => JSON.stringify(choice.value) === JSON.stringify(value));
     return (
       <div class="field">{label}
-        <select id={path} value={String(at)} onChange={event => onChange(choices[Number(event.currentTarget.value)])}>
+        <select id={path} value={String(at)} onChange={event => onChange(choices[Number(event.currentTarget.value)]?.value)}>
           {(at < 0 || !required) && <option value="-1">(none)</option>}
-          {choices.map((choice, index) => <option key={index} value={String(index)}>{typeof choice === 'string' ? oneLine(choice) : JSON.stringify(choice)}</option>)}
+          {choices.map((choice, index) => <option key={index} value={String(index)}>{oneLine(choice.label)}</option>)}
         </select>
       </div>
     );

@@ -167,7 +167,7 @@ export function Comparison({ before, after }: { before: Report; after: Report })
       <p>{changed.length === 0 ? 'no verdict has changed' : changed.length === 1 ? '1 verdict has changed' : changed.length + ' verdicts have changed'}{was !== null && is !== null && `; median of passing tests ${human(was)} → ${human(is)}`}</p>
       <table><thead><tr><th scope="col">test</th><th scope="col">before</th><th scope="col">after</th><th class="num" scope="col">time before</th><th class="num" scope="col">time after</th></tr></thead>
         <tbody>{[...changed, ...shifts].slice(0, 500).map((row, index) => (
-          <tr key={index}><td>{oneLine((row.is ?? row.was)!.name)}</td><td>{word(row.was?.verdict)}</td><td class={row.is?.verdict === 'passed' ? 'good' : row.is && row.is.verdict !== 'skipped' ? 'bad' : 'muted'}>{word(row.is?.verdict)}</td>
+          <tr key={index}><td>{oneLine((row.is ?? row.was)!.name)}</td><td class="dots">{word(row.was?.verdict)}</td><td class={'dots ' + (row.is?.verdict === 'passed' ? 'good' : row.is && row.is.verdict !== 'skipped' ? 'bad' : 'muted')}>{word(row.is?.verdict)}</td>
             <td class="num">{row.was ? human(row.was.duration_us) : '–'}</td><td class="num">{row.is ? human(row.is.duration_us) : '–'}</td></tr>
         ))}</tbody></table>
     </div>

@@ -3,30 +3,32 @@ import { type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { CopyButton } from '../parts';
 import { oneLine, visible } from '../text';
-import { type Api } from './api';
+import { type Api, type Tool, whileWanted } from './api';
 import { type Made } from './state';
 
 type Expect = Record<string, unknown>;
 
-export function KeepAsTest({ made, api, onRun }: { made: Made; api: Api; onRun: (path: string) => void }): JSX.Element {
+export function KeepAsTest({ made, tool, api, onRun }: { made: Made; tool: Tool | undefined; api: Api; onRun: (path: string) => void }): JSX.Element {
   const [proposed, setProposed] = useState<Expect | null>(null);
   const [chosen, setChosen] = useState<Expect>({});
   const [path, setPath] = useState('');
   const [text, setText] = useState('');
   const [command, setCommand] = useState('');
   const [problem, setProblem] = useState('');
-  const body = { connection: made.connection, method: made.method, params: made.params, answers: made.answers };
+  const { _meta, ...params } = made.params;
+  const body = { connection: made.connection, method: made.method, params, answers: made.answers };
   useEffect(() => {
     setProposed(null);
     setCommand('');
-    void api.call<{ expect: Expect; path: string }>('POST', 'tests/propose', { ...body, result: made.end?.result }).then(answer => {
+    return whileWanted(api.call<{ expect: Expect; path: string }>('POST', 'tests/propose', { ...body, tool, result: made.end?.result }), answer => {
       setProposed(answer.expect);
       setChosen(answer.expect);
       setPath(answer.path);
-    }, (error: Error) => setProblem(error.message));
+    }, error => setProblem(error.message));
   }, [made.request]);
   useEffect(() => {
-    if (proposed) void api.call<{ text: string }>('POST', 'tests/save', { ...body, expect: chosen }).then(answer => setText(answer.text), (error: Error) => setProblem(error.message));
+    if (!proposed) return;
+    return whileWanted(api.call<{ text: string }>('POST', 'tests/save', { ...body, expect: chosen }), answer => setText(answer.text), error => setProblem(error.message));
   }, [proposed, chosen]);
   const save = async () => {
     setProblem('');

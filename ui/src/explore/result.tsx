@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Markdown, isMarkdown } from '../markdown';
 import { CopyButton, Diff, Media, Message } from '../parts';
 import { human, oneLine, visible } from '../text';
-import { type Api, type Schema } from './api';
+import { type Api, type Schema, whileWanted } from './api';
 import { type Made } from './state';
 
 /** Content as servers should send it; every field may be anything. */
@@ -70,7 +70,8 @@ function Structured({ value, schema, api }: { value: unknown; schema: Schema | u
   const [errors, setErrors] = useState<string[] | null>(null);
   useEffect(() => {
     setErrors(null);
-    if (schema) void api.call<{ errors: string[] }>('POST', 'check', { schema, value, output: true }).then(checked => setErrors(checked.errors), () => setErrors(null));
+    if (!schema) return;
+    return whileWanted(api.call<{ errors: string[] }>('POST', 'check', { schema, value, output: true }), checked => setErrors(checked.errors), () => setErrors(null));
   }, [value, schema]);
   return (
     <div>
@@ -95,7 +96,7 @@ export function Result({ made, outputSchema, api, earlier, onRead }: { made: Mad
   const result = (end.result !== null && typeof end.result === 'object' ? end.result : {}) as { content?: Item[]; contents?: Contents[]; messages?: Item[]; structuredContent?: unknown; isError?: boolean; 'mcprove/cut'?: number };
   const good = end.outcome === 'result' && !result.isError;
   return (
-    <div class="result" aria-live="polite">
+    <div class="result" data-request={made.request} aria-live="polite">
       {notes}
       <p><b class={good ? 'good' : 'bad'} id="outcome">{end.outcome === 'result' ? (result.isError ? 'tool error' : 'result') : oneLine(end.outcome)}</b> <span class="muted">{human(end.elapsed_us)}</span> {end.message && <span class="bad">{visible(end.message)}</span>}
         {earlier.some(each => each.end) && <select id="compare" aria-label="compare with an earlier reply" value={String(compared)} onChange={event => setCompared(Number(event.currentTarget.value))}>

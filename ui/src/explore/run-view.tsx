@@ -52,9 +52,9 @@ export function RunView({ api, run, actions, onAgain, onReport }: { api: Api; ru
   };
   return (
     <div>
-      <p class="buttons"><code>{oneLine(shown.shown)}</code> <span class={shown.over ? 'muted' : 'warn'} id="run-state" role="status">{shown.stopped ? 'stopped' : shown.over ? 'done' : 'running …'}</span>
+      <p class="buttons"><code>{oneLine(shown.shown)}</code> <span class={shown.over ? 'muted' : 'warn'} id="run-state" data-run={run} role="status">{shown.stopped ? 'stopped' : shown.over ? 'done' : 'running …'}</span>
         {shown.over ? <button type="button" class="quiet" onClick={() => onAgain(shown.words)}>run again</button> : <button type="button" class="quiet" id="stop" onClick={stop}>stop</button>}
-        {shown.over && report && (kept ? <code>{kept}</code> : <button type="button" class="quiet" id="keep-log" title="writes the event log of this run to the folder of logs" onClick={keep}>save the log</button>)}</p>
+        {shown.over && report && (kept ? <code id="kept-log">{kept}</code> : <button type="button" class="quiet" id="keep-log" title="writes the event log of this run to the folder of logs" onClick={keep}>save the log</button>)}</p>
       {shown.complaint && <pre role="alert" tabIndex={0}>{visible(shown.complaint)}</pre>}
       {report && <ActionsContext.Provider value={actions}><ReportPage key={shown.over ? 'over' : 'running'} report={report} inside /></ActionsContext.Provider>}
     </div>

@@ -1,6 +1,7 @@
 // Scan: commands that make their own tests, and the lint of schemas.
 import { type JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import { hashParams, setHash } from '../location';
 import { Diff, Fold } from '../parts';
 import { type Severity } from '../report/data';
 import { oneLine, visible } from '../text';
@@ -38,22 +39,26 @@ function LintView({ linted }: { linted: Linted }): JSX.Element {
 export function Scans({ api, state, connections, current }: { api: Api; state: State; connections: Connected[]; current: number | null }): JSX.Element {
   const [connection, setConnection] = useState<number | null>(current);
   const [command, setCommand] = useState(state.servers[0]?.name ?? '');
-  const [run, setRun] = useState<number | null>(null);
+  const [run, setRun] = useState<number | null>(() => Number(hashParams().get('run')) || null);
   const [linted, setLinted] = useState<Linted | null>(null);
   const [problem, setProblem] = useState('');
   const subject = connection !== null ? [] : /^https?:\/\//.test(command) ? ['--url', command] : ['--server', command];
+  const show = (next: number | null) => {
+    setHash({ run: next === null ? null : String(next) });
+    setRun(next);
+  };
   const start = async (words: string[]) => {
     setProblem('');
     setLinted(null);
     try {
-      setRun(await startRun(api, { words, ...(connection === null ? {} : { connection }) }));
+      show(await startRun(api, { words, ...(connection === null ? {} : { connection }) }));
     } catch (error) {
       setProblem((error as Error).message);
     }
   };
   const lint = async () => {
     setProblem('');
-    setRun(null);
+    show(null);
     try {
       setLinted(await api.call<Linted>('GET', `connections/${connection}/lint`));
     } catch (error) {

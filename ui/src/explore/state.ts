@@ -17,9 +17,16 @@ export interface Made {
 
 export interface Connected { about: About; catalog: Catalog; frames: Frame[]; left: number; stderr: string; open: boolean; notes: { method: string; params: unknown }[]; changed: boolean }
 
-export interface Explored { connections: Connected[]; made: Made[]; questions: Question[]; current: number | null }
+export interface Explored {
+  connections: Connected[];
+  made: Made[];
+  questions: Question[];
+  current: number | null;
+  /** Events of connections that this page does not know yet: the handshake can be here before the answer to the request to connect. */
+  early: Event[];
+}
 
-export const EMPTY: Explored = { connections: [], made: [], questions: [], current: null };
+export const EMPTY: Explored = { connections: [], made: [], questions: [], current: null, early: [] };
 
 /** How many frames and requests a page keeps. */
 const FRAMES = 2000;
@@ -41,7 +48,9 @@ export function reduce(state: Explored, action: Action): Explored {
       const known = state.connections.some(each => each.about.connection === action.about.connection);
       if (known) return state;
       const connected: Connected = { about: action.about, catalog: action.catalog, frames: [], left: 0, stderr: '', open: true, notes: [], changed: false };
-      return { ...state, connections: [...state.connections, connected], current: action.about.connection };
+      const isOwn = (event: Event) => event.connection === action.about.connection;
+      const next = { ...state, connections: [...state.connections, connected], current: action.about.connection, early: state.early.filter(event => !isOwn(event)) };
+      return state.early.filter(isOwn).reduce(take, next);
     }
     case 'catalog':
       return { ...state, connections: state.connections.map(each => (each.about.connection === action.connection ? { ...each, catalog: action.catalog, changed: false } : each)) };
@@ -68,6 +77,7 @@ export function reduce(state: Explored, action: Action): Explored {
 }
 
 function take(state: Explored, event: Event): Explored {
+  if (!state.connections.some(each => each.about.connection === event.connection)) return { ...state, early: [...state.early, event].slice(-FRAMES) };
   const update = (change: (each: Connected) => Connected): Explored => ({ ...state, connections: state.connections.map(each => (each.about.connection === event.connection ? change(each) : each)) });
   switch (event.event) {
     case 'frame':

@@ -2,12 +2,12 @@
 import { type JSX } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import { linkTo } from '../location';
-import { CopyButton, Fold, Message } from '../parts';
+import { CopyButton, Fold, Media, Message } from '../parts';
 import { human, oneLine, shellQuote, visible } from '../text';
 import { ActionsContext, editorUrl } from './actions';
-import { type Agent, type Call, type Case, type Row, SIGNS, WORDS, reasonOf } from './data';
+import { type Agent, type Call, type Case, type Frame, type Row, SIGNS, WORDS, reasonOf } from './data';
 import { FindingBox } from './finding';
-import { Frames } from './frames';
+import { Frames, parsed } from './frames';
 import { Timings } from './timings';
 
 const SIGNALS: Record<number, string> = { 1: 'SIGHUP', 2: 'SIGINT', 4: 'SIGILL', 6: 'SIGABRT', 8: 'SIGFPE', 9: 'SIGKILL', 11: 'SIGSEGV', 13: 'SIGPIPE', 15: 'SIGTERM' };
@@ -18,7 +18,18 @@ function endOf({ code, signal }: { code: number | null; signal: number | null })
   return 'was ended by signal ' + signal + (SIGNALS[signal] ? ' (' + SIGNALS[signal] + ')' : '');
 }
 
-function CallRow({ call, open }: { call: Call; open: boolean }): JSX.Element {
+/** The longest reply that is shown as a whole. */
+const WHOLE = 200_000;
+
+/** The reply of a call: the log has its beginning with the call, and all of it in a frame. */
+function replyOf(call: Call, frames: Frame[]): string | undefined {
+  const cut = /… \(\d+ more bytes\)$/.exec(call.reply ?? '');
+  if (call.reply === undefined || !cut) return call.reply;
+  const start = call.reply.slice(0, cut.index);
+  return frames.find(frame => frame.direction === 'received' && !frame.cut && frame.text.length <= WHOLE && frame.text.startsWith(start))?.text ?? call.reply;
+}
+
+function CallRow({ call, open, frames }: { call: Call; open: boolean; frames: Frame[] }): JSX.Element {
   const role = call.role === 'act' ? '' : call.role + ': ';
   const head = (
     <>
@@ -30,17 +41,20 @@ function CallRow({ call, open }: { call: Call; open: boolean }): JSX.Element {
   );
   return (
     <Fold class="call" head={head} open={open}>
-      {() => (
-        <div class="compare">
-          <Message label="request" text={call.request} />
-          {call.reply === undefined ? <div class="label">no reply came</div> : <Message label="reply" text={call.reply} />}
-        </div>
-      )}
+      {() => {
+        const reply = replyOf(call, frames);
+        return (
+          <div class="compare">
+            <Message label="request" text={call.request} />
+            {reply === undefined ? <div class="label">no reply came</div> : <div><Message label="reply" text={reply} /><Media content={parsed(reply)?.result?.content} /></div>}
+          </div>
+        );
+      }}
     </Fold>
   );
 }
 
-function AgentPart({ agent, calls }: { agent: Agent; calls: Call[] }): JSX.Element {
+function AgentPart({ agent, calls, frames }: { agent: Agent; calls: Call[]; frames: Frame[] }): JSX.Element {
   const tokens = Object.entries(agent.usage).filter(([, count]) => typeof count === 'number');
   const faults = calls.filter(call => call.fault !== undefined);
   const stop = typeof agent.stop_reason === 'string' ? agent.stop_reason : JSON.stringify(agent.stop_reason);
@@ -53,7 +67,7 @@ function AgentPart({ agent, calls }: { agent: Agent; calls: Call[] }): JSX.Eleme
         {agent.cost_usd_micros !== undefined && <span> · ${(agent.cost_usd_micros / 1e6).toFixed(4)}</span>}
       </div>
       {agent.prompts.map((prompt, index) => <div class="said user" key={index}><span class="who">user</span><div>{visible(prompt)}</div></div>)}
-      {calls.filter(call => call.role === 'agent').map((call, index) => <CallRow key={index} call={call} open={false} />)}
+      {calls.filter(call => call.role === 'agent').map((call, index) => <CallRow key={index} call={call} open={false} frames={frames} />)}
       {agent.answer !== undefined ? <div class="said model"><span class="who">model</span><div>{visible(agent.answer)}</div></div> : <div class="meta">no final answer</div>}
       {faults.length > 0 && <div class="meta">faults: {faults.map(call => oneLine(`${call.fault} in ${call.subject ?? call.method}`)).join(', ')}</div>}
       {agent.recovery !== undefined && <div class="meta">recovery: {visible(agent.recovery)}</div>}
@@ -73,9 +87,9 @@ function TrialBody({ one }: { one: Case }): JSX.Element {
       {one.reason && <div class="meta">skipped: {visible(one.reason)}</div>}
       {one.findings.length > 0 && <h3>Findings</h3>}
       {one.findings.map((each, index) => <FindingBox key={index} one={each} />)}
-      {one.agent && <AgentPart agent={one.agent} calls={one.calls} />}
+      {one.agent && <AgentPart agent={one.agent} calls={one.calls} frames={one.frames ?? []} />}
       {rest.length > 0 && <h3>Calls</h3>}
-      {rest.map((call, index) => <CallRow key={index} call={call} open={index === shown} />)}
+      {rest.map((call, index) => <CallRow key={index} call={call} open={index === shown} frames={one.frames ?? []} />)}
       {one.frames && one.frames.length > 0 && <h3>Frames ({one.frames.length})</h3>}
       {one.frames && one.frames.length > 0 && <Frames frames={one.frames} leftOut={one.frames_left_out ?? 0} />}
       {one.stderr.trim() && <Message label="server stderr" text={one.stderr.replace(/\r\n/g, '\n').trimEnd()} />}

@@ -73,7 +73,7 @@ export function ReliabilityTable({ report, rows, onOpen }: { report: Report; row
                 {each.flaky && <span class="chip warn">flaky</span>}
                 {each.flaky && each.message && <div class="muted">trial {each.failing_trial}: {oneLine(each.message)}</div>}
               </td>
-              <td>{row?.trials.map(one => <Dot key={one.trial} one={one} title={'trial ' + one.trial} onOpen={() => onOpen(row)} />)}</td>
+              <td class="dots">{row?.trials.map(one => <Dot key={one.trial} one={one} title={'trial ' + one.trial} onOpen={() => onOpen(row)} />)}</td>
               <td class="num">{each.passed} / {each.run}</td>
               {mark(each.run, each.pass_at_k)}
               {mark(each.run, each.pass_up_k)}

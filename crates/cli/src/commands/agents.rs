@@ -112,6 +112,14 @@ fn as_text(comparison: &Comparison, alpha: f64) -> String {
             let _ = writeln!(text, "{}: {a}/{n} before, {b}/{m} after", escape_line(&case.name));
         }
     }
+    let fewest = comparison.cases.iter().map(|case| case.stratum.first.1.min(case.stratum.second.1)).min().unwrap_or(0);
+    if comparison.k > fewest {
+        let k = comparison.k;
+        let _ = writeln!(
+            text,
+            "pass@{k} and pass^{k} are unknown: a case has only {fewest} runs; use `--k {fewest}` or more trials"
+        );
+    }
     if !comparison.unmatched.is_empty() {
         let _ = writeln!(text, "left out, because only one log has them: {}", comparison.unmatched.join(", "));
     }
@@ -133,7 +141,7 @@ fn conclusion(comparison: &Comparison, alpha: f64) -> String {
     if points.abs() < 1e-9 {
         return format!("no difference in passes (p = {p:.2})");
     }
-    let needed = match runs_needed(one.pass_rate.value, two.pass_rate.value) {
+    let needed = match runs_needed(one.pass_rate.value, two.pass_rate.value, alpha) {
         Some(runs) => format!("; to see a difference of that size, about {runs} runs on each side are needed"),
         None => String::new(),
     };

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::explore::{
-    Attempt, Blobs, Request, RequestOptions, SavedTest, Shown, Subject, arguments, attempt, file_or_stdin, missing,
+    Attempt, Blobs, Request, RequestOptions, SavedTest, Shown, Subject, arguments, attempt, missing, object,
     of_tool_result, pairs, save, tell,
 };
 use crate::failure::Failure;
@@ -29,8 +29,8 @@ pub(crate) struct Args {
     /// Arguments: `key=value` or `key:=json`.
     #[arg(value_name = "KEY=VALUE")]
     words: Vec<String>,
-    /// Take the arguments from a file with a JSON object, or from standard input for `-`.
-    #[arg(long = "args", value_name = "FILE|-")]
+    /// Take the arguments from a JSON object: a file with one, `-` for standard input, or the object itself.
+    #[arg(long = "args", value_name = "FILE|-|JSON")]
     file: Option<String>,
     #[command(flatten)]
     request_options: RequestOptions,
@@ -38,7 +38,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let typed = pairs(&args.words)?;
-    let base = args.file.as_deref().map(file_or_stdin).transpose()?.unwrap_or_default();
+    let base = args.file.as_deref().map(object).transpose()?.unwrap_or_default();
     let subject = Subject { list: Some(("tools/list", "tools")), name: &args.tool };
     let tried = attempt(&args.request_options, &subject, context, async |tool, tools| {
         let tool = tool.ok_or_else(|| unknown(&args.tool, tools))?;
@@ -81,7 +81,7 @@ fn finish(args: &Args, tried: Attempt, context: &Context) -> Result<ExitStatus, 
             let mut content = starter_files::call(&args.tool, &sent, &Value::Null);
             content.as_object_mut().map(|content| content.shift_remove("expect"));
             let name = args.tool.clone();
-            let test = SavedTest { name, block: "assert", content, arguments: &sent, reply: &reply };
+            let test = SavedTest { name, block: "assert", content, tool: &item, arguments: &sent, reply: &reply };
             Some(save(path, test, &server, &answers)?)
         }
         Some(_) | None => None,

@@ -57,7 +57,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         (Some(path), Outcome::Result(result)) => {
             let reply = Observation::new(facts.exchange.outcome.clone(), result.to_string());
             let (name, block) = (format!("completion of {name} of {}", args.reference), "assert_completion");
-            let test = SavedTest { name, block, content: params.clone(), arguments: &params, reply: &reply };
+            let content = params.clone();
+            let test = SavedTest { name, block, content, tool: &Value::Null, arguments: &params, reply: &reply };
             Some(save(path, test, &server, &answers)?)
         }
         _ => None,

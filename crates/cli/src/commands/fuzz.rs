@@ -61,6 +61,9 @@ pub(crate) struct Args {
     /// Make only the sequences of the corpus.
     #[arg(long, requires = "corpus")]
     replay: bool,
+    /// A suite file whose `fuzz` says what cannot be learned from the server.
+    #[arg(long, value_name = "FILE", requires = "stateful")]
+    suite: Option<PathBuf>,
     /// Stop after this time, whatever is left to do.
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     time: Option<Duration>,
@@ -222,6 +225,9 @@ impl Args {
         }
         if let Some(path) = &self.fixture {
             let _ = write!(line, " --fixture {}", shell_words::quote(&path.to_string_lossy()));
+        }
+        if let Some(path) = &self.suite {
+            let _ = write!(line, " --suite {}", shell_words::quote(&path.to_string_lossy()));
         }
         if let Some(path) = &self.scan.given {
             let _ = write!(line, " --seed-args {}", shell_words::quote(&path.to_string_lossy()));

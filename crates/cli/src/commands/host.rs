@@ -27,8 +27,8 @@ use crate::subject::stdio;
 #[command(
     after_help = "The client is started with a configuration file that names the servers of the scenario. In its \
                   arguments, {config} is that file, {folder} its folder, {url} the URL and {command} the command of the \
-                  first server, {command...} the same as several arguments, {servers} all of them as JSON; the variables \
-                  MCPROVE_CONFIG, MCPROVE_FOLDER, MCPROVE_URL, MCPROVE_COMMAND and MCPROVE_SERVERS hold the same. Only \
+                  first server, {command...} the same as several arguments, {servers} all of them as JSON. \
+                  `--env` and `--cwd` take them, too. The variables MCPROVE_CONFIG, MCPROVE_FOLDER, MCPROVE_URL, MCPROVE_COMMAND and MCPROVE_SERVERS hold the same. Only \
                   the wire decides.\n\nExamples:\n  mcprove host examples/host/hang.yaml -- my-client --mcp-config {config}\n  \
                   mcprove host examples/host --scripted good\n  mcprove host examples/host/hang.yaml --config-format vscode -- \
                   my-editor --headless {folder}"
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// A variable for the environment of the client; may be repeated.
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(String, String)>,
-    /// The folder in which the client is started.
+    /// The folder in which the client is started; `{folder}` is that of its configuration.
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     #[command(flatten)]
@@ -116,7 +116,8 @@ fn client(args: &Args) -> Result<ServerSpec, Failure> {
         ));
     }
     let cwd = args.cwd.as_ref().map(|folder| folder.display().to_string());
-    if let Some(folder) = args.cwd.as_ref().filter(|folder| !folder.is_dir()) {
+    let is_placeholder = |folder: &Path| folder.to_string_lossy().contains("{folder}");
+    if let Some(folder) = args.cwd.as_ref().filter(|folder| !folder.is_dir() && !is_placeholder(folder)) {
         return Err(Failure::new(format!("the folder `{}` does not exist", folder.display()), "fix `--cwd`"));
     }
     let target: Target = stdio(args.command.clone(), args.env.clone(), cwd);

@@ -69,6 +69,10 @@ pub(crate) fn run(args: &Args, _: &Context) -> Result<ExitStatus, Failure> {
         return Err(Failure::new(message, "give the URL of the server, as in `mcprove login https://example.com/mcp`"));
     }
     let settings = settings(args)?;
+    // A login that cannot be kept would be in vain.
+    let unkept =
+        |error: String| Failure::new(error, "fix or remove the file, or name another folder: `MCPROVE_CONFIG_DIR`");
+    LoginStore::of_user().check().map_err(unkept)?;
     let host: Arc<dyn LoginHost> = Arc::new(Logins::new(!args.no_browser));
     let request = LoginRequest {
         server: url,
@@ -84,8 +88,7 @@ pub(crate) fn run(args: &Args, _: &Context) -> Result<ExitStatus, Failure> {
     let safe = |text: &str| secrets.text(text).into_owned();
     let record = until_stopped(Box::pin(log_in(&request, &client, &LoginLog::default())))?
         .map_err(|obstacle| Failure::new(safe(&obstacle.message()), safe(&obstacle.help)))?;
-    host.save(&record)
-        .map_err(|error| Failure::new(error, "name a folder that can be written: `MCPROVE_CONFIG_DIR`"))?;
+    host.save(&record).map_err(unkept)?;
     if args.json {
         print(&to_safe_json(&shown(&record)))?;
     } else {

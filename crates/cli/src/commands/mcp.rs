@@ -1,6 +1,7 @@
 //! `mcprove mcp`: mcprove as an MCP server, for coding agents.
 
 mod budget;
+mod commands;
 mod folder;
 mod program;
 mod servers;

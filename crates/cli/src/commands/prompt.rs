@@ -50,9 +50,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         (Some(path), Outcome::Result(result)) => {
             let reply = Observation::new(facts.exchange.outcome.clone(), text_of_prompt(result));
             let name = format!("prompt {}", args.prompt);
-            let content = json!({"get": facts.params});
+            let mut get = facts.params.clone();
+            get.as_object_mut().map(|get| get.shift_remove("_meta"));
+            let content = json!({"get": get});
             let sent = facts.params.get("arguments").cloned().unwrap_or_default();
-            let test = SavedTest { name, block: "assert_prompts", content, arguments: &sent, reply: &reply };
+            let (block, tool) = ("assert_prompts", &Value::Null);
+            let test = SavedTest { name, block, content, tool, arguments: &sent, reply: &reply };
             Some(save(path, test, &server, &answers)?)
         }
         _ => None,

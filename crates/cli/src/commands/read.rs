@@ -36,7 +36,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             let reply = Observation::new(facts.exchange.outcome.clone(), text_of_contents(result));
             let name = format!("resource {}", args.uri);
             let content = json!({"read": args.uri});
-            let test = SavedTest { name, block: "assert_resources", content, arguments: &Value::Null, reply: &reply };
+            let nothing = &Value::Null;
+            let block = "assert_resources";
+            let test = SavedTest { name, block, content, tool: nothing, arguments: nothing, reply: &reply };
             Some(save(path, test, &server, &answers)?)
         }
         _ => None,

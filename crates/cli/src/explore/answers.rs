@@ -65,13 +65,7 @@ impl Answers {
             let url = params.get("url").and_then(Value::as_str).unwrap_or_default();
             let _ = writeln!(text, "  to be opened in a browser: {}", escape_terminal_line(url));
         }
-        text.push_str("accept, decline or cancel? [A/d/c] ");
-        let choice = ask_line(&text).await.unwrap_or_else(|| "c".to_owned());
-        let action = match choice.to_lowercase().as_str() {
-            "" | "a" | "accept" | "y" | "yes" => ElicitationAction::Accept,
-            "d" | "decline" | "n" | "no" => ElicitationAction::Decline,
-            _ => ElicitationAction::Cancel,
-        };
+        let action = choose(text).await;
         let mut content = Map::new();
         if action == ElicitationAction::Accept && !is_link {
             content = fill_in(params.get("requestedSchema").unwrap_or(&Value::Null)).await;
@@ -109,6 +103,20 @@ impl Answers {
     }
 }
 
+/// Asks whether a form is filled in; what is no answer is asked for again.
+async fn choose(mut question: String) -> ElicitationAction {
+    question.push_str("accept, decline or cancel? [A/d/c] ");
+    while let Some(choice) = ask_line(&question).await {
+        match choice.trim().to_lowercase().as_str() {
+            "" | "a" | "accept" | "y" | "yes" => return ElicitationAction::Accept,
+            "d" | "decline" | "n" | "no" => return ElicitationAction::Decline,
+            "c" | "cancel" => return ElicitationAction::Cancel,
+            _ => "  type a to fill in the form, d to decline it, or c to cancel: ".clone_into(&mut question),
+        }
+    }
+    ElicitationAction::Cancel
+}
+
 /// Asks for every field of a form; an empty line takes the default, or leaves the field out.
 async fn fill_in(schema: &Value) -> Map<String, Value> {
     let mut filled = Map::new();
@@ -139,6 +147,13 @@ async fn fill_in(schema: &Value) -> Map<String, Value> {
     filled
 }
 
+/// The values that a schema lists: `enum`, or alternatives that are constants.
+fn choices(schema: &Value) -> Vec<&Value> {
+    let list = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
+    let constants = list("oneOf").chain(list("anyOf")).filter_map(|option| option.get("const"));
+    list("enum").chain(constants).collect()
+}
+
 /// The line that asks for a value.
 pub(super) fn question(name: &str, field: &Value, root: &Value, required: bool) -> String {
     let mut facts: Vec<String> = Vec::new();
@@ -146,9 +161,12 @@ pub(super) fn question(name: &str, field: &Value, root: &Value, required: bool) 
     if !types.is_empty() {
         facts.push(types.join(" or "));
     }
-    if let Some(values) = field.get("enum").and_then(Value::as_array) {
-        let names = values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-        facts.push(format!("one of {}", names.collect::<Vec<_>>().join(", ")));
+    for (words, schema) in [("one of", Some(field)), ("some of", field.get("items"))] {
+        let values = schema.map(choices).unwrap_or_default();
+        if !values.is_empty() {
+            let names = values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            facts.push(format!("{words} {}", names.collect::<Vec<_>>().join(", ")));
+        }
     }
     if let Some(default) = field.get("default") {
         facts.push(format!("default {default}"));
@@ -171,4 +189,20 @@ fn read(path: &Path) -> Result<ClientCapabilities, Failure> {
     })?;
     let (client, findings) = answers::parse(&SourceFile::new(path.to_string_lossy(), text));
     if findings.is_empty() { Ok(client) } else { Err(Failure::Suite(findings)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_list_the_choices() {
+        let of = |field: Value| question("a", &field, &Value::Null, false);
+        assert_eq!(of(json!({"type": "string", "enum": ["x", "y"]})), "a (string; one of x, y; optional): ");
+        let titled = json!({"type": "string", "oneOf": [{"const": "x", "title": "X"}, {"const": "y"}], "default": "x"});
+        assert_eq!(of(titled), "a (string; one of x, y; default \"x\"): ");
+        let several = json!({"type": "array", "items": {"anyOf": [{"const": "x"}, {"const": 2}]}});
+        assert_eq!(of(several), "a (array; some of x, 2; optional): ");
+        assert_eq!(of(json!({"type": "array", "items": {"type": "string"}})), "a (array; optional): ");
+    }
 }

@@ -63,9 +63,11 @@ fn read(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// The JSON object in a file, or on standard input for `-`.
-pub(crate) fn file_or_stdin(path: &str) -> Result<Map<String, Value>, Failure> {
-    let text = if path == "-" {
+/// The JSON object that is written here, in a file, or on standard input for `-`.
+pub(crate) fn object(path: &str) -> Result<Map<String, Value>, Failure> {
+    let text = if path.trim_start().starts_with('{') {
+        path.to_owned()
+    } else if path == "-" {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(|error| {
             Failure::new(format!("standard input could not be read: {error}"), "give the arguments as JSON")
@@ -218,11 +220,18 @@ pub(crate) fn scalar(key: &str, text: &str, field: &Value, root: &Value) -> Resu
     if types.contains(&"string") {
         return Ok(json!(text));
     }
-    let wanted = types.join(" or ");
-    Err(Failure::new(
+    Err(misfit(key, text, &types.join(" or ")))
+}
+
+/// A value that is not what the schema wants.
+fn misfit(key: &str, text: &str, wanted: &str) -> Failure {
+    let json = shell_words::quote(&json!(text).to_string()).into_owned();
+    let help =
+        if wanted.contains("object") { format!("write it as JSON: `{key}='{{…}}'`; to") } else { "to".to_owned() };
+    Failure::new(
         format!("`{key}` is {wanted} in the schema, and `{text}` is not"),
-        format!("to send it anyway: {key}:='…'"),
-    ))
+        format!("{help} send the text anyway: {key}:={json}"),
+    )
 }
 
 fn number(text: &str) -> Option<Value> {
@@ -237,7 +246,9 @@ fn array(key: &str, text: &str, field: &Value, root: &Value) -> Result<Option<Va
     {
         return Ok(Some(items));
     }
-    let item = scalar(key, text, field.get("items").unwrap_or(&Value::Null), root)?;
+    let items = field.get("items").unwrap_or(&Value::Null);
+    let item = scalar(key, text, items, root)
+        .map_err(|_| misfit(key, text, &format!("an array of {}", types_of(items, root).join(" or "))))?;
     Ok(Some(json!([item])))
 }
 
@@ -326,6 +337,9 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_a_way_out() {
+        let mixed = json!({"properties": {"tasks": {"type": "array", "items": {"type": "object"}}}});
+        let failure = typed(&pairs(&["tasks=hello".to_owned()]).expect("a pair"), &mixed).expect_err("no object");
+        assert_eq!(failure.to_string(), "`tasks` is an array of object in the schema, and `hello` is not");
         assert_eq!(of(&["count=seven"]), Err("`count` is integer in the schema, and `seven` is not".to_owned()));
         assert_eq!(of(&["plain"]), Err("`plain` is not an argument".to_owned()));
         assert!(of(&["count:={"]).is_err_and(|text| text.starts_with("the value of `count` is invalid JSON")));

@@ -6,13 +6,15 @@ use mcprove_engine::open_session;
 use mcprove_model::{Notification, Redactor, ServerSpec};
 use mcprove_report::{Verbosity, escape_terminal_line};
 use mcprove_wire::Session;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::answers::Answers;
+use super::arguments::{arguments, pairs};
 use super::outcome::Facts;
 use super::request_options::RequestOptions;
 use super::request_session::{Request, RequestContext, talk};
+use super::save::refuse_existing;
 use crate::context::Context;
 use crate::execution::runtime;
 use crate::failure::Failure;
@@ -49,7 +51,9 @@ pub(crate) fn attempt<P>(
 where
     P: AsyncFnOnce(Option<&Value>, &[Value]) -> Result<Request, Failure>,
 {
+    request_options.save.as_deref().map_or(Ok(()), refuse_existing)?;
     let mut answers = Answers::new(request_options.answers.as_deref())?;
+    let meta = arguments(Map::new(), &pairs(&request_options.meta)?, &Value::Null)?;
     let mut server = request_options.reach.server()?;
     merge(&mut server, &answers);
     let timeout = request_options.reach.timeout;
@@ -86,8 +90,12 @@ where
         let listed = subject.list.map(|_| began.elapsed());
         let named = |item: &&Value| item.get("name").and_then(Value::as_str) == Some(subject.name);
         let item = items.iter().find(named);
-        let request = prepare(item, &items).await.map_err(|failure| failure.masked(&redactor))?;
-        for warning in &request.warnings {
+        let mut request = prepare(item, &items).await.map_err(|failure| failure.masked(&redactor))?;
+        if !meta.is_empty() {
+            request.params["_meta"] = Value::Object(meta);
+        }
+        let undeclared = undeclared(request.method, &session.negotiated().capabilities);
+        for warning in request.warnings.iter().chain(&undeclared) {
             print(&format!("warning: {}\n", escape_terminal_line(warning)));
         }
         let mut seen = Vec::new();
@@ -114,6 +122,17 @@ where
         };
         Ok(Attempt { facts, item: item.cloned().unwrap_or(Value::Null), server, answers })
     })
+}
+
+/// The warning about a request for something that the server does not declare.
+fn undeclared(method: &str, capabilities: &Value) -> Option<String> {
+    let capability = match method {
+        "resources/read" => "resources",
+        "completion/complete" => "completions",
+        _ => return None,
+    };
+    let is_declared = !capabilities.is_object() || capabilities.get(capability).is_some();
+    (!is_declared).then(|| format!("the server does not declare `{capability}` among its capabilities"))
 }
 
 /// Adds the answers to what the suite says of its client.

@@ -11,7 +11,7 @@ mod save;
 mod signature;
 mod user_prompt;
 
-pub(crate) use arguments::{arguments, file_or_stdin, missing, pairs};
+pub(crate) use arguments::{arguments, missing, object, pairs};
 pub(crate) use attempt::{Attempt, Subject, attempt};
 pub(crate) use content::{Blobs, of_contents, of_prompt, of_tool_result};
 pub(crate) use outcome::{Shown, tell};

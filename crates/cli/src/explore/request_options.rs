@@ -37,6 +37,9 @@ pub(crate) struct RequestOptions {
     /// The log level to ask the server for, such as debug.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) log_level: Option<String>,
+    /// Add a field to the `_meta` of the request: `key=value` or `key:=json`; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) meta: Vec<String>,
     /// Save images, audio and other binary content to this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) media: Option<PathBuf>,

@@ -36,8 +36,7 @@ pub(crate) async fn talk(session: &mut Session, request: &Request, talk: Request
     let mut params = request.params.clone();
     if request.method == "tools/call" {
         session.learn_schemas(Instant::now() + timeout.max(Duration::from_mins(1))).await;
-        let name = params["name"].as_str().unwrap_or_default().to_owned();
-        params = session.tool_params(&name, &params["arguments"]);
+        params = session.with_progress_token(params);
     }
     let mut live = session.begin(request.method, params);
     let mut deadline = Instant::now() + timeout;

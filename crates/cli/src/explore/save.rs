@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mcprove_judge::first_expectation::first_expectation;
+use mcprove_judge::first_expectation::first_expectation_of_call;
 use mcprove_model::{Observation, ServerSpec};
 use mcprove_suite::starter::Starter;
 use serde_json::Value;
@@ -20,10 +20,21 @@ pub(crate) struct SavedTest<'t> {
     pub(crate) block: &'static str,
     /// The block, without `expect`.
     pub(crate) content: Value,
+    /// The tool as the server lists it; null for what is no tool.
+    pub(crate) tool: &'t Value,
     /// The arguments that were sent.
     pub(crate) arguments: &'t Value,
     /// The reply.
     pub(crate) reply: &'t Observation,
+}
+
+/// Refuses a file that exists; nothing is called for a test that cannot be written.
+pub(super) fn refuse_existing(path: &Path) -> Result<(), Failure> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let message = format!("`{}` exists already, and was not changed", path.display());
+    Err(Failure::new(message, "give `--save` the name of a new file"))
 }
 
 /// Writes a test to a new file; the command that runs it.
@@ -33,16 +44,12 @@ pub(crate) fn save(
     server: &ServerSpec,
     answers: &Answers,
 ) -> Result<String, Failure> {
-    if path.exists() {
-        return Err(Failure::new(
-            format!("`{}` exists already, and was not changed", path.display()),
-            "give `--save` the name of a new file",
-        ));
-    }
+    refuse_existing(path)?;
     let described = Described::new(server, None);
     let written = described.written.answering(&answers.replay(), &server.secrets);
-    let SavedTest { name, block, mut content, arguments, reply } = test;
-    content["expect"] = first_expectation(arguments, &[reply], &MachineValues::of(server).shown_by(&[reply]));
+    let SavedTest { name, block, mut content, tool, arguments, reply } = test;
+    let machine = MachineValues::of(server).shown_by(&[reply]);
+    content["expect"] = first_expectation_of_call(tool, arguments, reply, &machine);
     let mut remarks = vec!["Saved from a call. Change `expect` to what you really want.".to_owned()];
     remarks.extend(written.remark());
     let starter = Starter { remarks, ..Starter::new(name, &written, block, content) };

@@ -5,8 +5,8 @@ mod store;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use mcprove_model::Redactor;
 use mcprove_model::oauth::{LoginRecord, RegisteredClient};
+use mcprove_model::{Redactor, escape_line};
 use mcprove_wire::Tokens;
 use mcprove_wire::oauth::{LoginHost, LoginLock};
 
@@ -52,15 +52,25 @@ impl Logins {
 
 impl LoginHost for Logins {
     fn load(&self, server: &str) -> Option<LoginRecord> {
-        self.store.load(server)
+        static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+        self.store.load(server).unwrap_or_else(|error| {
+            if !IS_REPORTED.swap(true, Ordering::Relaxed) {
+                self.warn(&error);
+            }
+            None
+        })
     }
 
     fn save(&self, record: &LoginRecord) -> Result<(), String> {
         self.store.save(record)
     }
 
-    fn registered(&self, issuer: &str) -> Option<RegisteredClient> {
-        self.store.registered(issuer)
+    fn take_registered(&self, issuer: &str) -> Option<RegisteredClient> {
+        self.store.take_registered(issuer)
+    }
+
+    fn warn(&self, text: &str) {
+        Context::print_notice(&format!("warning: {}\n", escape_line(text)));
     }
 
     fn lock(&self) -> LoginLock {

@@ -52,9 +52,16 @@ impl LoginStore {
     }
 
     /// The login at a server.
-    pub(crate) fn load(&self, server: &str) -> Option<LoginRecord> {
+    pub(crate) fn load(&self, server: &str) -> Result<Option<LoginRecord>, String> {
         let key = canonical_resource(server);
-        self.read().ok()?.logins.into_iter().find(|record| canonical_resource(&record.server) == key)
+        let logins = self.read()?.logins;
+        Ok(logins.into_iter().find(|record| canonical_resource(&record.server) == key))
+    }
+
+    /// The error is the reason for which no login can be kept.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.read()?;
+        self.temporary_file().map(drop)
     }
 
     /// All logins.
@@ -62,10 +69,15 @@ impl LoginStore {
         self.read().map(|contents| contents.logins)
     }
 
-    /// The client that is registered with an issuer.
-    pub(crate) fn registered(&self, issuer: &str) -> Option<RegisteredClient> {
-        let clients = self.read().ok()?.clients;
-        clients.into_iter().find(|known| known.issuer == issuer).map(|known| known.client)
+    /// Takes the client that is registered with an issuer out of the file.
+    pub(crate) fn take_registered(&self, issuer: &str) -> Option<RegisteredClient> {
+        let _changing = self.changing();
+        let mut contents = self.read().ok()?;
+        let at = contents.clients.iter().position(|known| known.issuer == issuer)?;
+        let taken = contents.clients.remove(at).client;
+        // Where nothing can be written, it is taken again the next time.
+        let _ = self.write(&contents);
+        Some(taken)
     }
 
     /// Keeps a login in the place of the one at the same server, and its client.
@@ -139,17 +151,22 @@ impl LoginStore {
     }
 
     fn write(&self, contents: &Contents) -> Result<(), String> {
+        let (mut file, path) = self.temporary_file()?;
+        let failed = |error: std::io::Error| format!("`{}` cannot be written: {error}", path.display());
+        let text = to_stored_json(contents);
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        file.persist(&path).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+
+    /// A file that is readable by its user alone, as what it replaces, and the path of that.
+    fn temporary_file(&self) -> Result<(tempfile::NamedTempFile, PathBuf), String> {
         let (Some(folder), Some(path)) = (&self.folder, self.path()) else {
             return Err("there is no folder for settings: set `MCPROVE_CONFIG_DIR`".to_owned());
         };
         let failed = |error: std::io::Error| format!("`{}` cannot be written: {error}", path.display());
         make_private(folder).map_err(failed)?;
-        // A temporary file is readable by its user alone, and so is what it replaces.
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        let text = to_stored_json(contents);
-        file.write_all(text.as_bytes()).map_err(failed)?;
-        file.persist(&path).map_err(|error| failed(error.error))?;
-        Ok(())
+        Ok((tempfile::NamedTempFile::new_in(folder).map_err(failed)?, path))
     }
 }
 
@@ -201,13 +218,16 @@ mod tests {
     fn logins_are_kept_for_their_user_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = LoginStore { folder: Some(folder.path().join("config")) };
-        assert_eq!(store.load("https://x/mcp"), None);
+        let token = |server: &str| store.load(server).expect("read").map(|record| record.access_token);
+        assert_eq!(token("https://x/mcp"), None);
         store.save(&record("https://x/mcp", "one")).expect("saved");
         store.save(&record("https://X/mcp", "two")).expect("saved");
         store.save(&record("https://y", "three")).expect("saved");
-        assert_eq!(store.load("https://x/mcp").map(|record| record.access_token).as_deref(), Some("two"));
-        assert_eq!(store.load("https://y/").map(|record| record.access_token).as_deref(), Some("three"));
-        assert_eq!(store.registered("https://as").map(|client| client.id).as_deref(), Some("c"));
+        assert_eq!(token("https://x/mcp").as_deref(), Some("two"));
+        assert_eq!(token("https://y/").as_deref(), Some("three"));
+        assert_eq!(store.take_registered("https://as").map(|client| client.id).as_deref(), Some("c"));
+        assert_eq!(store.take_registered("https://as"), None);
+        store.save(&record("https://y", "three")).expect("saved");
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -217,9 +237,9 @@ mod tests {
         }
         assert!(store.remove("https://x/mcp").expect("read").is_some());
         assert!(store.remove("https://x/mcp").expect("read").is_none());
-        assert!(store.registered("https://as").is_some());
+        assert_eq!(store.read().expect("read").clients.len(), 1);
         store.remove("https://y").expect("read");
-        assert!(store.registered("https://as").is_none());
+        assert!(store.read().expect("read").clients.is_empty());
     }
 
     #[test]
@@ -228,6 +248,7 @@ mod tests {
         let store = LoginStore { folder: Some(folder.path().to_owned()) };
         fs::write(store.path().expect("a path"), "{").expect("written");
         assert!(store.save(&record("https://x", "one")).is_err());
+        assert!(store.check().is_err() && store.load("https://x").is_err());
         assert!(store.all().expect_err("broken").contains("is not a file of logins"));
     }
 

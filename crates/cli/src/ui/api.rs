@@ -392,7 +392,7 @@ impl Api {
         let Some((server, method, params)) = self.kept(given) else {
             return refused(StatusCode::BAD_REQUEST, "give an open `connection`, `method` and `params`");
         };
-        ok(save_test::propose(method, params, given.get("result").unwrap_or(&Value::Null), &server))
+        ok(save_test::propose(method, params, given, &server))
     }
 
     fn save(&self, given: &Value) -> Answer {

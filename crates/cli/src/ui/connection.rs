@@ -92,8 +92,7 @@ impl Connection {
                 let mut params = params;
                 if method == "tools/call" {
                     self.session.learn_schemas(Instant::now() + LISTS).await;
-                    let name = params["name"].as_str().unwrap_or_default().to_owned();
-                    params = self.session.tool_params(&name, &params["arguments"]);
+                    params = self.session.with_progress_token(params);
                 }
                 let live = self.session.begin(&method, params);
                 self.open.push((number, live));

@@ -42,8 +42,12 @@ impl LoginHost for PageHost {
         self.logins.save(record)
     }
 
-    fn registered(&self, issuer: &str) -> Option<RegisteredClient> {
-        self.logins.registered(issuer)
+    fn take_registered(&self, issuer: &str) -> Option<RegisteredClient> {
+        self.logins.take_registered(issuer)
+    }
+
+    fn warn(&self, text: &str) {
+        self.logins.warn(text);
     }
 
     fn lock(&self) -> LoginLock {

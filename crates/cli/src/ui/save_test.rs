@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mcprove_judge::first_expectation::first_expectation;
+use mcprove_judge::first_expectation::first_expectation_of_call;
 use mcprove_model::{
     ClientCapabilities, ElicitationAction, ElicitationReply, Observation, Outcome, RpcError, SamplingReply, ServerSpec,
     text_of_contents, text_of_prompt,
@@ -13,8 +13,11 @@ use serde_json::{Value, json};
 use crate::atomic_write;
 use crate::starter_files::{self, Described, MachineValues};
 
-/// The checks that a reply suggests, and a path for the file.
-pub(super) fn propose(method: &str, params: &Value, result: &Value, server: &ServerSpec) -> Value {
+/// The checks that a `result` of a `tool` suggests, and a path for the file.
+pub(super) fn propose(method: &str, params: &Value, given: &Value, server: &ServerSpec) -> Value {
+    let nothing = Value::Null;
+    let part = |key: &str| given.get(key).unwrap_or(&nothing);
+    let result = part("result");
     let outcome = match result.get("code").and_then(Value::as_i64) {
         Some(code) if result.get("message").is_some() && result.get("content").is_none() => {
             Outcome::Error(RpcError { code, message: String::new(), data: None })
@@ -27,9 +30,21 @@ pub(super) fn propose(method: &str, params: &Value, result: &Value, server: &Ser
         _ => Observation::of_tool_call(outcome),
     };
     let machine = MachineValues::of(server).shown_by(&[&reply]);
-    let expect = first_expectation(params.get("arguments").unwrap_or(&Value::Null), &[&reply], &machine);
+    let arguments = params.get("arguments").unwrap_or(&nothing);
+    let expect = first_expectation_of_call(part("tool"), arguments, &reply, &machine);
     let subject = params.get("name").or(params.get("uri")).and_then(Value::as_str).unwrap_or("request");
-    json!({"expect": expect, "path": format!("evals/{}.yaml", FileNames::default().stem(subject))})
+    json!({"expect": expect, "path": free_path(&FileNames::default().stem(subject))})
+}
+
+/// The path of a file that is not there yet.
+fn free_path(stem: &str) -> String {
+    let mut path = format!("evals/{stem}.yaml");
+    let mut number = 2;
+    while Path::new(&path).exists() {
+        path = format!("evals/{stem}-{number}.yaml");
+        number += 1;
+    }
+    path
 }
 
 /// The file that a test becomes; `None` for a request that no test can make.

@@ -53,7 +53,7 @@ pub fn client_config(format: ConfigFormat, servers: &[ClientServer]) -> ClientCo
 
 fn entry(format: ConfigFormat, server: &ClientServer) -> Value {
     let mut entry = match (&server.place, format) {
-        (Place::Command(words), ConfigFormat::VsCode) => {
+        (Place::Command(words), ConfigFormat::VsCode | ConfigFormat::Cursor) => {
             json!({"type": "stdio", "command": words[0], "args": words[1..]})
         }
         (Place::Command(words), _) => json!({"command": words[0], "args": words[1..]}),
@@ -121,7 +121,45 @@ mod tests {
                 assert_eq!(json[key]["a"]["args"], json!(["--p"]), "{name}");
             }
         }
-        let codex = client_config(ConfigFormat::Codex, &servers).text;
-        assert!(codex.starts_with("[mcp_servers.\"a\"]\ncommand = \"x\"\nargs = [\"--p\"]\n"), "{codex}");
+    }
+
+    /// The files as the documentation of each client shows them (November 2026).
+    #[test]
+    fn each_format_is_that_of_its_documentation() {
+        let (url, headers) = ("http://127.0.0.1:1/mcp", json!({"Authorization": "Bearer t0k"}));
+        let servers = [
+            ClientServer { name: "a".into(), place: Place::Command(vec!["x".into(), "--p".into()]), token: None },
+            ClientServer { name: "b".into(), place: Place::Url(url.into()), token: Some("t0k".into()) },
+        ];
+        let plain = json!({"command": "x", "args": ["--p"]});
+        let typed = json!({"type": "stdio", "command": "x", "args": ["--p"]});
+        let http = json!({"type": "http", "url": url, "headers": headers});
+        for (format, path, wanted) in [
+            (ConfigFormat::Plain, "mcp.json", json!({"mcpServers": {"a": plain, "b": http}})),
+            (ConfigFormat::VsCode, ".vscode/mcp.json", json!({"servers": {"a": typed, "b": http}})),
+            (
+                ConfigFormat::Cursor,
+                ".cursor/mcp.json",
+                json!({"mcpServers": {"a": typed, "b": {"url": url, "headers": headers}}}),
+            ),
+            (
+                ConfigFormat::Gemini,
+                ".gemini/settings.json",
+                json!({"mcpServers": {"a": plain, "b": {"httpUrl": url, "headers": headers}}}),
+            ),
+        ] {
+            let config = client_config(format, &servers);
+            assert_eq!(config.path, path);
+            assert_eq!(serde_json::from_str::<Value>(&config.text).expect("JSON"), wanted, "{path}");
+        }
+        // Claude Desktop reads commands alone.
+        let desktop = client_config(ConfigFormat::ClaudeDesktop, &servers[..1]);
+        assert_eq!(desktop.path, "claude_desktop_config.json");
+        assert_eq!(serde_json::from_str::<Value>(&desktop.text).expect("JSON"), json!({"mcpServers": {"a": plain}}));
+        let codex = client_config(ConfigFormat::Codex, &servers);
+        assert_eq!(codex.path, ".codex/config.toml");
+        let wanted = "[mcp_servers.\"a\"]\ncommand = \"x\"\nargs = [\"--p\"]\n\n[mcp_servers.\"b\"]\nurl = \"http://127.0.0.1:1/mcp\"\n\
+                      http_headers = { Authorization = \"Bearer t0k\" }\n\n";
+        assert_eq!(codex.text, wanted);
     }
 }

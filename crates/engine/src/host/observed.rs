@@ -1,7 +1,8 @@
 //! The frames of a scenario that are kept: a client that floods costs no more than a server that does.
 
 use mcprove_judge::host::{HostFrame, LeftOut};
-use mcprove_model::bounded_json;
+use mcprove_model::{WirePart, bounded_json};
+use serde_json::Value;
 use mcprove_wire::{Limits, TappedMessage};
 
 /// Memory for the frames of a scenario, as bytes and once they are read.
@@ -18,7 +19,7 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// Keeps a frame if there is room for it.
+    /// Keeps a message as a frame if there is room for it; a batch is followed by its messages.
     pub(super) fn add(&mut self, server: usize, message: TappedMessage) {
         let TappedMessage { at_us, session, direction, part, body } = message;
         let room = BYTES.saturating_sub(self.bytes);
@@ -29,14 +30,27 @@ impl Observed {
         }
         let (json, size) = bounded_json::parse_within(&body, room - body.len()).unzip();
         self.bytes += body.len() + size.unwrap_or_default();
-        self.frames.push(HostFrame { at_us, server, session, direction, part, body, json });
+        let batch = json.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
+        let whole = HostFrame { at_us, server, session, direction, part, body, json, in_batch: false };
+        let item = |item: Value| HostFrame {
+            body: item.to_string().into(),
+            json: Some(item),
+            part: WirePart::Message,
+            in_batch: true,
+            ..whole.clone()
+        };
+        let items: Vec<HostFrame> = batch.into_iter().map(item).collect();
+        // The messages of a batch take as much again.
+        self.bytes += items.iter().map(|item| item.body.len()).sum::<usize>() + size.filter(|_| !items.is_empty()).unwrap_or(0);
+        self.frames.push(whole);
+        self.frames.extend(items);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mcprove_model::{Direction, WirePart};
+    use mcprove_model::Direction;
 
     fn message(body: Vec<u8>) -> TappedMessage {
         TappedMessage { at_us: 0, session: 0, direction: Direction::Sent, part: WirePart::Message, body: body.into() }

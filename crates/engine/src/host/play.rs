@@ -80,7 +80,13 @@ async fn play_program(
     let mut servers = HostServers::new(scenario).map_err(ScenarioFault::Scenario)?;
     let places = servers.listen(&options.pipe, &options.key).await.map_err(machine)?;
     let folder = TemporaryFolder::new("host").map_err(machine)?;
-    let config = client_config(options.config.unwrap_or(scenario.config), &places);
+    let format = options.config.unwrap_or(scenario.config);
+    if let Some(server) = unreadable(format, &places) {
+        let text = format!("Claude Desktop reads only commands from its file, and the server `{server}` is at a URL");
+        let help = "write `transport: stdio` for it, or use another `--config-format`";
+        return Err(ScenarioFault::Scenario(vec![Finding::error("bad-value", text).help(help)]));
+    }
+    let config = client_config(format, &places);
     let path = folder.path().join(config.path);
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(machine)?;
@@ -111,7 +117,14 @@ async fn play_program(
     Ok((evidence, output))
 }
 
-/// The program with the placeholders of its arguments filled, and variables with the same values.
+/// The first server that a client does not find in a file of its own format.
+fn unreadable(format: ConfigFormat, places: &[ClientServer]) -> Option<&str> {
+    let is_url = |server: &&ClientServer| matches!(server.place, Place::Url(_));
+    let first = places.iter().find(is_url)?;
+    (format == ConfigFormat::ClaudeDesktop).then_some(first.name.as_str())
+}
+
+/// The program with the placeholders of its arguments, variables and folder filled, and variables with the same values.
 fn filled(program: &Program, config: &Path, folder: &Path, places: &[ClientServer]) -> Program {
     let first = places.first();
     let url = |server: &ClientServer| match &server.place {
@@ -134,7 +147,7 @@ fn filled(program: &Program, config: &Path, folder: &Path, places: &[ClientServe
         ("{servers}", list.clone()),
     ];
     let fill = |word: &String| values.iter().fold(word.clone(), |word, (name, value)| word.replace(name, value));
-    let mut env = program.env.clone();
+    let mut env: Vec<(String, String)> = program.env.iter().map(|(name, value)| (name.clone(), fill(value))).collect();
     for (name, value) in [
         ("MCPROVE_CONFIG", &values[0].1),
         ("MCPROVE_FOLDER", &values[1].1),
@@ -153,7 +166,7 @@ fn filled(program: &Program, config: &Path, folder: &Path, places: &[ClientServe
             args.push(fill(word));
         }
     }
-    Program { command: fill(&program.command), args, env, ..program.clone() }
+    Program { command: fill(&program.command), args, env, cwd: program.cwd.as_ref().map(fill), ..program.clone() }
 }
 
 /// Plays a scenario to mcprove's own client, in a time of its own.

@@ -130,7 +130,7 @@ fn findings_of(fault: ScenarioFault) -> Vec<Finding> {
 fn log(evidence: HostEvidence, stderr: String) -> ConnectionLog {
     let mut log = ConnectionLog { stderr, ..ConnectionLog::default() };
     let mut numbers: BTreeMap<(usize, u32), u32> = BTreeMap::new();
-    for frame in evidence.frames {
+    for frame in evidence.frames.into_iter().filter(|frame| !frame.in_batch) {
         let server = &evidence.servers[frame.server];
         let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
         let number = *numbers.entry((frame.server, frame.session)).or_insert_with(|| {

@@ -211,19 +211,26 @@ fn served(mock: &Mock) -> DuplexStream {
 fn offer(scenario: &Scenario, server: &ScenarioServer) -> Result<Offer, Vec<Finding>> {
     let (offer, findings) = match &server.offers {
         Offers::Inline(node) => from_node(&scenario.source, node),
-        Offers::File(file, _) => {
+        Offers::File(file, span) => {
             let folder = Path::new(scenario.source.path()).parent().unwrap_or_else(|| Path::new("."));
-            load(&folder.join(file))
+            let path = folder.join(file);
+            if !path.is_file() {
+                let text = format!("the manifest `{}` does not exist", path.display());
+                let finding = Finding::error("unreadable-file", text).help("`manifest` is a file next to the scenario");
+                return Err(vec![finding.at(scenario.source.place(*span))]);
+            }
+            load(&path)
         }
     };
     let offer = offer.ok_or(findings)?;
     if let Offer::Manifest(manifest) = &offer {
         let known: Vec<&str> = manifest.tool_names().collect();
-        let missing = server.faults.iter().filter_map(|rule| rule.tool.as_deref()).find(|tool| !known.contains(tool));
-        if let Some(tool) = missing {
+        let named = server.faults.iter().zip(&server.fault_spans);
+        let mut targets = named.filter_map(|(rule, span)| Some((rule.tool.as_deref()?, *span)));
+        if let Some((tool, span)) = targets.find(|(tool, _)| !known.contains(tool)) {
             let text = format!("a fault of `{}` is for the tool `{tool}`, which the server does not have", server.name);
             let finding = Finding::error("fault-target", text).help(format!("the tools are {}", known.join(", ")));
-            return Err(vec![finding.at(scenario.source.place(scenario.span))]);
+            return Err(vec![finding.at(scenario.source.place(span))]);
         }
     }
     Ok(offer)

@@ -294,7 +294,13 @@ impl Client {
         let has_room = self.open.len() < self.shared.options.in_flight as usize && !self.is_worn_out();
         let finished = {
             let session = &mut self.session;
+            // A single caller has a core of its own to watch for its reply.
+            let watched =
+                self.open.first().filter(|_| self.arrivals.is_none() && self.shared.is_alone()).map(|open| open.id);
             let finish = async {
+                if let (Some(session), Some(id)) = (&mut *session, watched) {
+                    session.stay_awake_for(id).await;
+                }
                 match session {
                     Some(session) => session.finish_any(until.unwrap_or_else(|| Instant::now() + LOOK)).await,
                     None => std::future::pending().await,
@@ -394,6 +400,11 @@ enum Next {
 }
 
 impl Shared {
+    /// True if no more than one call is open at a time.
+    fn is_alone(&self) -> bool {
+        self.options.in_flight == 1 && self.active.load(Ordering::Relaxed) <= 1
+    }
+
     /// The kind of the call with a number.
     fn call_of(&self, number: u64) -> usize {
         let at = usize::try_from(number % self.order.len().max(1) as u64).unwrap_or(0);

@@ -160,7 +160,7 @@ fn of_sequences(
     let guards = callable.iter().map(|at| guard_of(&tools[*at], plan.effect(*at), options)).collect();
     let given = chosen.iter().map(|tool| options.given.get(tool_name(tool)).cloned().unwrap_or_default()).collect();
     let has_resources = !catalog.resources.is_empty() || !catalog.templates.is_empty();
-    let model = SequenceModel::new(&chosen, catalog.instructions.as_deref(), has_resources);
+    let model = SequenceModel::new(&chosen, catalog.instructions.as_deref(), has_resources, &sequences.dictionary);
     let has_writes = model.tools.iter().any(SequenceTool::writes);
     let (cases, learned) = plan_sequences(
         server,

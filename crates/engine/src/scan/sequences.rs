@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcprove_judge::harm::HarmGuard;
 use mcprove_judge::sequences::{SequenceModel, Step, Surroundings};
-use mcprove_model::{Case, Finding, ServerSpec};
+use mcprove_model::{Case, Finding, FuzzDictionary, ServerSpec, SourceFile, Span, nearest};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -33,6 +33,10 @@ pub struct SequenceScan {
     pub corpus: Vec<(String, String)>,
     /// True if only those are performed.
     pub replays_only: bool,
+    /// What the user says about the server, and the file.
+    pub dictionary: FuzzDictionary,
+    /// That file.
+    pub source: Option<Arc<SourceFile>>,
 }
 
 /// State that the cases share.
@@ -98,6 +102,7 @@ pub(crate) fn plan_sequences(
             }
         }
     }
+    findings.extend(unknown_tools(&plan));
     let plan = Arc::new(plan);
     let works = [
         ("sequences", Work::Sequences, None),
@@ -121,6 +126,24 @@ pub(crate) fn plan_sequences(
         subject.case("sequences", SequenceCase { plan: Arc::clone(&plan), work })
     });
     (cases.collect(), findings)
+}
+
+/// Tools that the user names and that cannot be called.
+fn unknown_tools(plan: &SequencePlan) -> Vec<Finding> {
+    let Some(source) = &plan.options.source else { return Vec::new() };
+    let dictionary = &plan.options.dictionary;
+    let linked = dictionary.links.iter().flat_map(|link| &link.tools).map(|linked| (linked.tool.as_str(), linked.span));
+    let demanded = dictionary.invariants.iter().map(|demand| (demand.tool.as_str(), demand.span));
+    let names = || plan.model.tools.iter().map(|tool| tool.name.as_str());
+    let unknown = |(name, span): (&str, Span)| {
+        let help = match nearest(name, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "tools that write are called with `--include-writes` only".to_owned(),
+        };
+        let text = format!("`fuzz` names the tool `{name}`, which may not be called or does not exist");
+        Finding::error("unknown-tool", text).at(source.place(span)).help(help)
+    };
+    linked.chain(demanded).filter(|(name, _)| !names().any(|known| known == *name)).map(unknown).collect()
 }
 
 impl Scan for SequenceCase {
@@ -156,6 +179,8 @@ impl SequenceCase {
             model: &plan.model,
             judges: &judges,
             fixture: plan.fixture.as_deref(),
+            demands: &plan.options.dictionary.invariants,
+            source: plan.options.source.as_deref(),
             guard: case.fixture_guard,
         };
         let again = format!("{} --seed {}", plan.options.command, plan.seed);
@@ -224,6 +249,13 @@ impl SequenceCase {
             if explored.servers == 1 { "1 server".to_owned() } else { format!("{} servers", explored.servers) };
         let text = format!("{} calls on {servers}{until}", explored.calls);
         record.findings.push(Finding::note("fuzzed", text));
+        if explored.facts.late > 0 {
+            let text = format!(
+                "{} replies showed the state before a change, and the state after it when they were asked for again",
+                explored.facts.late
+            );
+            record.findings.push(Finding::note("settles-late", text));
+        }
         record.findings.extend(explored.notes);
         record.calls.extend(explored.records);
         for closing in explored.said {

@@ -1,8 +1,9 @@
 //! The work of finding failures in sequences.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use mcprove_judge::sequences::{Breach, Explorer, Facts, Judge, Step, Surroundings};
+use mcprove_judge::sequences::{Breach, Explorer, Facts, Judge, SequenceTool, Step, Surroundings};
 use mcprove_model::{CallRole, Finding};
 use mcprove_wire::Closing;
 
@@ -67,12 +68,19 @@ pub(crate) async fn explore(surround: &Surround<'_>, task: &Exploration<'_>) -> 
     if task.replays_only {
         return explored;
     }
+    // The next server starts while this one is called, where the two share nothing.
+    let shares_nothing = surround.fixture.is_some() || !surround.model.tools.iter().any(SequenceTool::writes);
+    let mut next = None;
     while explored.calls < task.calls && explored.failures.len() < FAILURES {
         if surround.fuzz_context.is_over() {
             explored.is_cut_off = true;
             break;
         }
-        let mut life = match ServerLife::begin(surround).await {
+        let started = match next.take() {
+            Some(life) => Ok(life),
+            None => ServerLife::begin(surround).await,
+        };
+        let mut life = match started {
             Ok(life) => life,
             Err(failure) => {
                 let mut finding =
@@ -84,7 +92,16 @@ pub(crate) async fn explore(surround: &Surround<'_>, task: &Exploration<'_>) -> 
         };
         explored.servers += 1;
         explorer.begin();
-        let found = one_life(surround, task, &mut explorer, &mut life, (&mut explored, &mut known, &mut shapes)).await;
+        let is_last = explored.calls + explorer.calls_of_life() >= task.calls;
+        let calls = one_life(surround, task, &mut explorer, &mut life, (&mut explored, &mut known, &mut shapes));
+        let found = if shares_nothing && !is_last {
+            let (found, started) = tokio::join!(calls, ServerLife::begin(surround));
+            // A server that does not run twice at a time is started later.
+            next = started.ok();
+            found
+        } else {
+            calls.await
+        };
         let said = life.end().await;
         if task.keep_frames {
             explored.said.extend(said);
@@ -113,6 +130,9 @@ pub(crate) async fn explore(surround: &Surround<'_>, task: &Exploration<'_>) -> 
             explored.facts.learn_instability(&facts);
         }
     }
+    if let Some(next) = next {
+        next.end().await;
+    }
     explored
 }
 
@@ -130,12 +150,12 @@ async fn perform_stored(
     let mut failed = None;
     for (at, step) in steps.iter().enumerate() {
         let Some(args) = mcprove_judge::sequences::bound(step, &replies) else { break };
-        let performed = life.perform(step, &args).await;
+        let bound = Step { args, ..step.clone() };
+        let (performed, breach) = life.perform_judged(&mut judge, &bound, Duration::ZERO).await;
         explored.calls += 1;
-        let judged = judge.take(&Step { args, ..step.clone() }, &performed.reply);
         let is_broken = performed.reply.is_broken;
         replies.insert(step.id, performed.reply);
-        if let Some(breach) = performed.breach.or(judged).filter(|breach| !known.contains(&breach.cause)) {
+        if let Some(breach) = breach.filter(|breach| !known.contains(&breach.cause)) {
             failed = Some((at, breach));
             break;
         }
@@ -175,10 +195,8 @@ async fn one_life(
             explored.calls = task.calls;
             break;
         };
-        let performed = life.perform(&step, &step.args).await;
+        let (performed, breach) = life.perform_judged(&mut judge, &step, Duration::ZERO).await;
         explored.calls += 1;
-        let judged = judge.take(&step, &performed.reply);
-        let breach = performed.breach.or(judged);
         is_new |= shapes.insert(super::corpus::shape(&step, &performed.reply, performed.exchange.elapsed_us));
         if task.keep_frames && explored.records.len() < KEPT {
             let name = name_of(surround.model, step.target);

@@ -56,6 +56,8 @@ pub(crate) async fn growth(surround: &Surround<'_>, seed: u64, around: &Surround
     let until = Instant::now() + TIME;
     let mut explorer = Explorer::new(surround.model, seed, around, false);
     let judge = Judge::new(surround.model, Facts::default());
+    // What takes many calls to prove comes last.
+    let mut suspects = Vec::new();
     for (at, tool) in surround.model.tools.iter().enumerate() {
         if surround.fuzz_context.is_over() || Instant::now() >= until {
             break;
@@ -76,10 +78,22 @@ pub(crate) async fn growth(surround: &Surround<'_>, seed: u64, around: &Surround
                 return grown;
             }
             Measured::Steady => grown.sequences += 1,
+            Measured::Suspect => {
+                grown.sequences += 1;
+                suspects.push(steps);
+            }
             Measured::Grown(what, replies) => {
                 grown.sequences += 1;
                 grown.failures.push(failure(surround, steps, replies, &what));
             }
+        }
+    }
+    for steps in suspects {
+        if surround.fuzz_context.is_over() || Instant::now() >= until {
+            break;
+        }
+        if let Some((what, replies)) = Box::pin(remembered(surround, &steps)).await {
+            grown.failures.push(failure(surround, steps, replies, &what));
         }
     }
     grown
@@ -100,6 +114,8 @@ async fn created_and_deleted(surround: &Surround<'_>, explorer: &mut Explorer<'_
 enum Measured {
     Unknown,
     Steady,
+    /// Its memory grows, as far as so few calls can show it.
+    Suspect,
     Grown(String, Vec<Reply>),
 }
 
@@ -131,27 +147,34 @@ async fn measured(surround: &Surround<'_>, steps: &[Step]) -> Measured {
         };
         samples.push((calls, Sample { usage, temporary: entries(temporary.path()) }));
     }
-    let found = match counted(&samples) {
-        Some(what) => Some(what),
-        None if memory(&samples, TOTAL).is_some() => {
-            samples.clear();
-            for _ in 0..=SAMPLES {
-                for _ in 0..MANY_CALLS {
-                    if surround.fuzz_context.is_over() || once(&mut life, steps).await.is_none() {
-                        life.end().await;
-                        return Measured::Steady;
-                    }
-                    calls += 1;
-                }
-                let Some(usage) = process_usage(&[pid]) else { break };
-                samples.push((calls, Sample { usage, temporary: 0 }));
-            }
-            memory(&samples, PROVEN)
-        }
-        None => None,
-    };
     life.end().await;
-    found.map_or(Measured::Steady, |what| Measured::Grown(what, replies))
+    match counted(&samples) {
+        Some(what) => Measured::Grown(what, replies),
+        None if memory(&samples, TOTAL).is_some() => Measured::Suspect,
+        None => Measured::Steady,
+    }
+}
+
+/// The memory that a server does not give back after many calls.
+async fn remembered(surround: &Surround<'_>, steps: &[Step]) -> Option<(String, Vec<Reply>)> {
+    let mut life = ServerLife::begin(surround).await.ok()?;
+    let pid = life.session.as_ref().and_then(mcprove_wire::Session::process_id);
+    let mut samples = Vec::new();
+    let (mut calls, mut replies) = (0, Vec::new());
+    'all: for _ in 0..=SAMPLES {
+        for _ in 0..MANY_CALLS {
+            match once(&mut life, steps).await.filter(|_| !surround.fuzz_context.is_over()) {
+                Some(now) => replies = now,
+                None => break 'all,
+            }
+            calls += 1;
+        }
+        let Some(usage) = pid.and_then(|pid| process_usage(&[pid])) else { break };
+        samples.push((calls, Sample { usage, temporary: 0 }));
+    }
+    life.end().await;
+    let is_whole = samples.len() > SAMPLES;
+    memory(&samples, PROVEN).filter(|_| is_whole).map(|what| (what, replies))
 }
 
 async fn once(life: &mut ServerLife<'_>, steps: &[Step]) -> Option<Vec<Reply>> {

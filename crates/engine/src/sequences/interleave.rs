@@ -171,7 +171,7 @@ async fn in_order(surround: &Surround<'_>, programs: &Programs, order: &Order) -
     for step in steps {
         let args = bound(step, &replies)?;
         let performed = life.perform(step, &args).await;
-        if performed.reply.is_broken {
+        if performed.reply.is_broken || performed.reply.is_refusal {
             life.end().await;
             return None;
         }
@@ -181,10 +181,10 @@ async fn in_order(surround: &Surround<'_>, programs: &Programs, order: &Order) -
     history(programs, &replies)
 }
 
-/// The replies of a run, in the order of the programs.
+/// The replies of a run, in the order of the programs; none if the server refused a call for now.
 fn history(programs: &Programs, replies: &std::collections::BTreeMap<u32, Reply>) -> Option<Vec<Reply>> {
     let judged = programs.clients.iter().flatten().chain(&programs.after);
-    judged.map(|step| replies.get(&step.id).cloned()).collect()
+    judged.map(|step| replies.get(&step.id).filter(|reply| !reply.is_refusal).cloned()).collect()
 }
 
 /// The replies when the first calls of the clients are open at once.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_judge::fuzz::FuzzVerdict;
-use mcprove_judge::sequences::{Breach, Expected, Reply, SequenceModel, Step, StepTarget};
-use mcprove_model::{Exchange, Outcome};
+use mcprove_judge::sequences::{Breach, Expected, Judge, Reply, SequenceModel, Step, StepTarget};
+use mcprove_model::{Exchange, FuzzInvariant, Observation, Outcome, SourceFile};
 use mcprove_wire::{Closing, OpenFailure, Session};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::failure::name_of;
+use crate::expectations;
 use crate::fixture_guard::{FixtureGuard, with_template};
 use crate::fuzz::connection::is_alive;
 use crate::fuzz::context::{Called, FuzzContext, ReplyJudge};
@@ -29,6 +30,10 @@ pub(crate) struct Surround<'w> {
     pub(crate) judges: &'w [ReplyJudge],
     /// The folder that each server gets a copy of.
     pub(crate) fixture: Option<&'w Path>,
+    /// Calls whose replies must be what the user says.
+    pub(crate) demands: &'w [FuzzInvariant],
+    /// The suite that says so.
+    pub(crate) source: Option<&'w SourceFile>,
     /// The scratch folder, where there is no fixture.
     pub(crate) guard: &'w FixtureGuard,
 }
@@ -167,6 +172,56 @@ impl<'w> ServerLife<'w> {
             None => Reply::of(&called.exchange.outcome),
         };
         Performed { exchange: called.exchange, reply, breach }
+    }
+
+    /// Performs a step and judges its reply. A read that breaks an invariant is made once more, after a pause: a server may
+    /// take a moment until a change is seen everywhere.
+    pub(crate) async fn perform_judged(
+        &mut self,
+        judge: &mut Judge<'_>,
+        step: &Step,
+        pause: Duration,
+    ) -> (Performed, Option<Breach>) {
+        let mut performed = self.perform(step, &step.args).await;
+        // What a first read shows may be late; what a second one shows is the state.
+        if !pause.is_zero() && judge.only_reads(step) && performed.breach.is_none() && !performed.reply.is_broken {
+            performed = self.perform(step, &step.args).await;
+        }
+        performed.breach = performed.breach.or_else(|| self.undemanded(step, &performed.exchange.outcome));
+        let mut verdict = judge.check(step, &performed.reply);
+        if verdict.is_some() && performed.breach.is_none() && judge.only_reads(step) {
+            if !pause.is_zero() {
+                // Nothing says when a server has settled.
+                tokio::time::sleep(pause).await;
+            }
+            let again = self.perform(step, &step.args).await;
+            let is_settled = !again.reply.is_broken && !again.reply.is_refusal && again.breach.is_none();
+            if is_settled && judge.check(step, &again.reply).is_none() {
+                judge.facts.late += 1;
+                (performed, verdict) = (again, None);
+            }
+        }
+        let judged = judge.accept(step, &performed.reply, verdict);
+        let breach = performed.breach.take().or(judged);
+        (performed, breach)
+    }
+
+    /// What the user demands of the reply to this call, and is not so.
+    fn undemanded(&self, step: &Step, outcome: &Outcome) -> Option<Breach> {
+        let name = name_of(self.surround.model, step.target);
+        let source = self.surround.source?;
+        let mut demands = self.surround.demands.iter();
+        let demand = demands.find(|demand| demand.tool == name && demand.args == step.args)?;
+        let seen = Observation::of_tool_call(outcome.clone());
+        let mut findings = expectations::judge(source, &demand.expect, &seen).into_iter();
+        let wrong = findings.find(|finding| finding.severity.fails())?;
+        Some(Breach {
+            rule: "invariant-broken".to_owned(),
+            message: format!("`{name}` is not what the suite demands: {}", wrong.message),
+            signature: format!("invariant-broken {name} {}", demand.args),
+            cause: format!("invariant-broken {name} {}", demand.args),
+            expected: Expected::Checks(demand.written.clone()),
+        })
     }
 
     fn breach_of(&self, step: &Step, judge: &ReplyJudge, verdict: &FuzzVerdict) -> Option<Breach> {

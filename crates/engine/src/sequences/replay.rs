@@ -15,25 +15,32 @@ const SHRINKING: Duration = Duration::from_secs(15);
 const TRIES: usize = 2;
 
 /// The outcome of a replay.
-pub(crate) struct Replayed {
+struct Replayed {
     /// The step that failed, and how.
-    pub(crate) failed: Option<(usize, Breach)>,
-    pub(crate) replies: Vec<Reply>,
-    pub(crate) facts: Facts,
+    failed: Option<(usize, Breach)>,
+    replies: Vec<Reply>,
+    facts: Facts,
 }
 
+/// Time after which a change must be seen everywhere.
+const SETTLING: Duration = Duration::from_millis(250);
+
 /// Performs steps on a fresh server until one fails with this signature.
-pub(crate) async fn replay(surround: &Surround<'_>, steps: &[Step], facts: &Facts, signature: &str) -> Replayed {
+async fn replay(
+    surround: &Surround<'_>,
+    steps: &[Step],
+    facts: &Facts,
+    (signature, pause): (&str, Duration),
+) -> Replayed {
     let mut judge = Judge::new(surround.model, facts.clone());
     let mut replayed = Replayed { failed: None, replies: Vec::new(), facts: facts.clone() };
     let Ok(mut life) = ServerLife::begin(surround).await else { return replayed };
     let mut replies: BTreeMap<u32, Reply> = BTreeMap::new();
     for (at, step) in steps.iter().enumerate() {
         let Some(args) = bound(step, &replies) else { break };
-        let performed = life.perform(step, &args).await;
-        let step = Step { args, ..step.clone() };
-        let judged = judge.take(&step, &performed.reply);
-        let found = performed.breach.into_iter().chain(judged).find(|breach| breach.signature == signature);
+        let bound = Step { args, ..step.clone() };
+        let (performed, breach) = life.perform_judged(&mut judge, &bound, pause).await;
+        let found = breach.filter(|breach| breach.signature == signature);
         replayed.replies.push(performed.reply.clone());
         let is_broken = performed.reply.is_broken;
         replies.insert(step.id, performed.reply);
@@ -59,7 +66,7 @@ pub(crate) async fn minimal(
 ) -> Option<(Breach, Vec<(Step, Reply)>)> {
     let mut best = None;
     for _ in 0..TRIES {
-        let replayed = replay(surround, &steps, facts, signature).await;
+        let replayed = replay(surround, &steps, facts, (signature, SETTLING)).await;
         facts.learn_instability(&replayed.facts);
         let (at, breach) = replayed.failed?;
         best = Some((breach, at, replayed.replies));
@@ -78,7 +85,7 @@ pub(crate) async fn minimal(
             shrinker.tell(None);
             continue;
         }
-        let replayed = replay(surround, &candidate, facts, signature).await;
+        let replayed = replay(surround, &candidate, facts, (signature, Duration::ZERO)).await;
         if replayed.facts.is_less_stable_than(facts) {
             // A reply that changes by itself explains the failure.
             facts.learn_instability(&replayed.facts);
@@ -91,6 +98,13 @@ pub(crate) async fn minimal(
         }
     }
     let steps = shrinker.best().to_vec();
+    // The least that shows it must do so when the server has had time to settle.
+    let last = replay(surround, &steps, facts, (signature, SETTLING)).await;
+    if surround.fuzz_context.is_over() {
+        return Some((breach, steps.into_iter().zip(replies).collect()));
+    }
+    facts.learn_instability(&last.facts);
+    (breach, replies) = (last.failed?.1, last.replies);
     Some((breach, steps.into_iter().zip(replies).collect()))
 }
 

@@ -199,6 +199,50 @@ mod tests {
         assert_eq!(worse.pass_hat_k, Some(0.0));
     }
 
+    /// Two cases with four runs each side, every number worked out by hand.
+    #[test]
+    fn the_measures_are_those_of_the_hand_computation() {
+        let one = |case: &str, passed, tool: &str, tokens| AgentRun { tokens, ..run(case, passed, tool) };
+        let before = [
+            one("a", true, "s.search", 100),
+            one("a", true, "s.search", 100),
+            one("a", true, "s.search", 100),
+            one("a", false, "s.find", 300),
+            one("b", true, "s.read", 100),
+            one("b", true, "s.read", 100),
+            one("b", false, "s.find", 200),
+            one("b", false, "s.search", 200),
+        ];
+        let after: Vec<AgentRun> = before
+            .iter()
+            .map(|run| one(&run.case, true, if run.case == "a" { "s.search" } else { "s.read" }, 50))
+            .collect();
+        let comparison = compare(&before, &after, Some(2)).expect("cases in common");
+        let [first, second] = &comparison.sides;
+        assert_eq!((first.runs, first.passed, second.passed), (8, 5, 8));
+        assert_eq!((first.pass_rate.value, first.tokens, second.tokens), (0.625, 150.0, 50.0));
+        let close =
+            |one: Option<f64>, other: f64| assert!((one.expect("known") - other).abs() < 1e-9, "{one:?} {other}");
+        // a: 3 of 4, 1 - C(1,2)/C(4,2) = 1; b: 2 of 4, 1 - C(2,2)/C(4,2) = 5/6.
+        close(first.pass_at_k, (1.0 + 5.0 / 6.0) / 2.0);
+        // a: C(3,2)/C(4,2) = 3/6; b: C(2,2)/C(4,2) = 1/6.
+        close(first.pass_hat_k, (3.0 / 6.0 + 1.0 / 6.0) / 2.0);
+        // The right tool is the one that all passing runs agree on: `search` for a (3 of 4), `read` for b (2 of 4).
+        close(first.selection.map(|selection| selection.value), 5.0 / 8.0);
+        assert_eq!(
+            first.confusion,
+            [
+                ("s.read".to_owned(), "s.find".to_owned(), 1),
+                ("s.read".to_owned(), "s.search".to_owned(), 1),
+                ("s.search".to_owned(), "s.find".to_owned(), 1),
+            ]
+        );
+        close(first.valid_arguments.map(|valid| valid.value), 5.0 / 8.0);
+        // a: 3 of 4 against 4 of 4, chances of 3 and 4: C(7,3)·C(1,1)/C(8,4) = 1/2 each. b: 2 of 4 against 4 of 4, 6 passes of 8: 2, 3, 4
+        // with 15/70, 40/70, 15/70. The sum of 5 has 1/2 · 15/70; so has 8; 6 and 7 have 1/2 · 55/70 each. p = 2 · 1/2 · 15/70.
+        close(Some(comparison.p), 15.0 / 70.0);
+    }
+
     #[test]
     fn little_evidence_is_little_evidence() {
         let comparison = compare(&side(10)[..2], &side(2)[1..3], Some(1)).expect("a case in common");

@@ -24,7 +24,10 @@ pub fn wilson(passed: u64, tried: u64) -> Interval {
     let (n, p) = (number(tried), number(passed) / number(tried));
     let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let (centre, scale) = (p + Z * Z / (2.0 * n), 1.0 + Z * Z / n);
-    Interval { value: p, low: ((centre - spread) / scale).max(0.0), high: ((centre + spread) / scale).min(1.0) }
+    // Where all or none pass, the bound is exact; rounding must not move it.
+    let low = if passed == 0 { 0.0 } else { ((centre - spread) / scale).max(0.0) };
+    let high = if passed == tried { 1.0 } else { ((centre + spread) / scale).min(1.0) };
+    Interval { value: p, low, high }
 }
 
 /// The probability that at least one of k runs passes, estimated without bias from `passed` of `tried`.
@@ -73,16 +76,29 @@ pub fn stratified_p(strata: &[Stratum]) -> f64 {
     p.clamp(0.0, 1.0)
 }
 
-/// The number of runs on each side that a difference of this size needs to be seen four times out of five.
-pub fn runs_needed(first: f64, second: f64) -> Option<u64> {
+/// The number of runs on each side that a difference of this size needs to be seen four times out of five, and with which the
+/// exact test can see it at all.
+pub fn runs_needed(first: f64, second: f64, alpha: f64) -> Option<u64> {
     let difference = (first - second).abs();
     if !difference.is_finite() || difference < 1e-9 {
         return None;
     }
     let variance = first * (1.0 - first) + second * (1.0 - second);
     let runs = ((Z + Z_POWER).powi(2) * variance / difference.powi(2)).ceil().max(2.0);
-    (runs < 1e9).then(|| rounded(runs))
+    let estimate = (runs < 1e9).then(|| rounded(runs))?;
+    if estimate > SEARCHED {
+        return Some(estimate);
+    }
+    // The estimate assumes many runs; with few, the exact test asks for more.
+    let is_seen = |runs: &u64| {
+        let passes = |share: f64| rounded((share * number(*runs)).round());
+        stratified_p(&[Stratum { first: (passes(first), *runs), second: (passes(second), *runs) }]) < alpha
+    };
+    Some((estimate..2 * SEARCHED).find(is_seen).unwrap_or(estimate))
 }
+
+/// The largest estimate that the exact test corrects.
+const SEARCHED: u64 = 200;
 
 /// The logarithm of a binomial coefficient; minus infinity where it is zero.
 fn ln_choose(n: u64, k: u64) -> f64 {
@@ -124,6 +140,12 @@ mod tests {
         close(none.low, 0.0);
         close(none.high, 0.2775);
         assert_eq!((wilson(0, 0).low, wilson(0, 0).high), (0.0, 1.0));
+        assert_eq!((wilson(0, 3).low, wilson(3, 3).high), (0.0, 1.0));
+        // z² / (n + z²) = 3.8415 / 6.8415.
+        close(wilson(0, 3).high, 0.5615);
+        // p = 1/2: 1/2 ± z · sqrt(1/4n + z²/4n²) / (1 + z²/n) with n = 20, by hand 0.5 ± 0.2007.
+        close(wilson(10, 20).low, 0.2993);
+        close(wilson(10, 20).high, 0.7007);
     }
 
     #[test]
@@ -133,6 +155,12 @@ mod tests {
         close(pass_hat_k(8, 10, 3).expect("ten runs"), 56.0 / 120.0);
         close(pass_hat_k(2, 10, 3).expect("ten runs"), 0.0);
         assert_eq!(pass_at_k(1, 2, 3), None);
+        // 5 of 8, k = 2: 1 - C(3,2)/C(8,2) = 1 - 3/28; C(5,2)/C(8,2) = 10/28.
+        close(pass_at_k(5, 8, 2).expect("eight runs"), 25.0 / 28.0);
+        close(pass_hat_k(5, 8, 2).expect("eight runs"), 10.0 / 28.0);
+        assert_eq!((pass_at_k(4, 4, 4), pass_hat_k(4, 4, 4)), (Some(1.0), Some(1.0)));
+        assert_eq!((pass_at_k(0, 4, 4), pass_hat_k(0, 4, 4)), (Some(0.0), Some(0.0)));
+        assert_eq!(pass_hat_k(4, 4, 0), None);
     }
 
     #[test]
@@ -145,6 +173,12 @@ mod tests {
 
     #[test]
     fn cases_are_not_pooled() {
+        // Two cases of 2/2 against 0/2. The passes of the first side are the sum of two hypergeometric draws with chances 1/6, 4/6,
+        // 1/6: a sum of 4 has 1/36, and so has a sum of 0; p = 2/36.
+        let all = Stratum { first: (2, 2), second: (0, 2) };
+        close(stratified_p(&[all, all]), 2.0 / 36.0);
+        // Alone: 1/6 + 1/6.
+        close(stratified_p(&[all]), 2.0 / 6.0);
         // Each case points the same way; together they say more than each of them.
         let one = Stratum { first: (4, 5), second: (1, 5) };
         assert!(stratified_p(&[one; 4]) < stratified_p(&[one]));
@@ -155,8 +189,13 @@ mod tests {
 
     #[test]
     fn a_small_difference_needs_many_runs() {
-        assert_eq!(runs_needed(0.9, 0.8), Some(197));
-        assert_eq!(runs_needed(0.5, 0.5), None);
+        // (1.95996 + 0.84162)² · (0.9 · 0.1 + 0.8 · 0.2) / 0.1² = 7.8489 · 0.25 / 0.01 = 196.2
+        assert_eq!(runs_needed(0.9, 0.8, 0.05), Some(197));
+        assert_eq!(runs_needed(0.5, 0.5, 0.05), None);
+        // All against none: 2 / C(6,3) = 0.1 with three runs each, 2 / C(8,4) = 0.029 with four.
+        assert_eq!(runs_needed(1.0, 0.0, 0.05), Some(4));
+        // 2 / C(10,5) = 0.0079.
+        assert_eq!(runs_needed(1.0, 0.0, 0.01), Some(5));
     }
 
     proptest! {

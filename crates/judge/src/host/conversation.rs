@@ -1,5 +1,7 @@
 //! One conversation of a client with one server, with what both sides declared.
 
+use std::borrow::Cow;
+
 use mcprove_model::{Direction, Era, Revision, WirePart};
 use serde_json::Value;
 
@@ -112,12 +114,8 @@ impl<'e> Conversation<'e> {
 
     /// The server's reply to a request of the client.
     pub fn reply_to(&self, request: &HostFrame) -> Option<&'e HostFrame> {
-        self.received().find(|frame| {
-            frame.at_us >= request.at_us
-                && frame.method().is_none()
-                && frame.id().is_some()
-                && frame.id() == request.id()
-        })
+        let id = request.id()?;
+        self.received().find(|frame| frame.at_us >= request.at_us && frame.answers(id))
     }
 
     /// The position of a frame; earlier frames have smaller ones.
@@ -154,8 +152,10 @@ pub struct Post<'e> {
 }
 
 impl<'e> Post<'e> {
-    /// A header.
-    pub fn get(&self, name: &str) -> Option<&'e str> {
-        self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
+    /// A header; one that is sent several times is a list.
+    pub fn get(&self, name: &str) -> Option<Cow<'e, str>> {
+        let mut values = self.headers.iter().filter(|(field, _)| field == name).map(|(_, value)| value.as_str());
+        let first = values.next()?;
+        Some(values.fold(Cow::Borrowed(first), |all, value| Cow::Owned(format!("{all}, {value}"))))
     }
 }

@@ -60,6 +60,8 @@ pub struct HostFrame {
     pub body: Bytes,
     /// The JSON, if the bytes are.
     pub json: Option<Value>,
+    /// True if it is one of the messages of a batch; the batch is a frame before it.
+    pub in_batch: bool,
 }
 
 impl HostFrame {
@@ -68,14 +70,14 @@ impl HostFrame {
         self.direction == Direction::Sent && self.part == WirePart::Message
     }
 
-    /// True if it is a message of the client that could hide a call: no JSON object, a batch, or a call without an id or
-    /// the name of a tool.
+    /// True if it is a message of the client that could hide a call: no JSON, or a call without an id or the name of a tool. The
+    /// messages of a batch are frames after it.
     pub fn is_unreadable(&self) -> bool {
         let is_answer = |json: &Value| json.get("result").is_some() || json.get("error").is_some();
         let is_read = match self.method() {
             Some("tools/call") => self.called().is_some(),
             Some(_) => true,
-            None => self.json.as_ref().is_some_and(is_answer),
+            None => self.json.as_ref().is_some_and(|json| json.is_array() || is_answer(json)),
         };
         self.is_sent() && !is_read
     }
@@ -93,6 +95,16 @@ impl HostFrame {
     /// The params; null if there are none.
     pub fn params(&self) -> &Value {
         self.json.as_ref().and_then(|json| json.get("params")).unwrap_or(&Value::Null)
+    }
+
+    /// True if it belongs to the same conversation.
+    pub fn is_with(&self, other: &Self) -> bool {
+        (self.server, self.session) == (other.server, other.session)
+    }
+
+    /// True if it is a reply of the server with this id.
+    pub fn answers(&self, id: &Value) -> bool {
+        self.direction == Direction::Received && self.method().is_none() && self.id() == Some(id)
     }
 
     /// True if it is a request of the client.
@@ -147,8 +159,8 @@ impl ClientEnd {
         }
     }
 
-    /// True if it crashed: a signal ended it, or it ended as a shell reports a signal.
+    /// True if it crashed: a signal ended it, or it ended as a shell reports one of the 64 signals.
     pub fn is_crash(self) -> bool {
-        matches!(self, Self::Exited { signal: Some(_), .. } | Self::Exited { code: Some(129..=255), .. })
+        matches!(self, Self::Exited { signal: Some(_), .. } | Self::Exited { code: Some(129..=192), .. })
     }
 }

@@ -2,6 +2,7 @@
 
 use mcprove_model::{Direction, FaultId, Finding, escape_line};
 
+use super::conversation::META_VERSION;
 use super::evidence::{HostEvidence, HostFrame};
 use super::score::HostExpectation;
 
@@ -10,7 +11,8 @@ const SLACK_US: u64 = 250_000;
 
 /// Findings about lists.
 pub(super) fn judge(evidence: &HostEvidence, expected: &HostExpectation, findings: &mut Vec<Finding>) {
-    let is_list = |frame: &&HostFrame| frame.is_request() && frame.method() == Some("tools/list");
+    // The pages of one list count once.
+    let is_list = |frame: &&HostFrame| is_list(frame) && frame.params().get("cursor").is_none();
     let lists = evidence.frames.iter().filter(is_list).count() as u64;
     if let Some(most) = expected.lists
         && lists > most
@@ -25,16 +27,29 @@ pub(super) fn judge(evidence: &HostEvidence, expected: &HostExpectation, finding
     dead_names(evidence, findings);
 }
 
-/// A call after `list_changed` without a list in between.
+fn is_list(frame: &HostFrame) -> bool {
+    frame.is_request() && frame.method() == Some("tools/list")
+}
+
+/// A call after `list_changed` without a list in between, by a client that had read a list.
 fn stale(evidence: &HostEvidence, findings: &mut Vec<Finding>) {
     for (server, about) in evidence.servers.iter().enumerate() {
         let frames = || evidence.frames.iter().filter(move |frame| frame.server == server);
+        // A client that never lists knows the tools from elsewhere.
+        let Some(first) = frames().find(|frame| is_list(frame)) else { continue };
         let changed = frames().find(|frame| {
-            frame.direction == Direction::Received && frame.method() == Some("notifications/tools/list_changed")
+            frame.at_us > first.at_us
+                && frame.direction == Direction::Received
+                && frame.method() == Some("notifications/tools/list_changed")
         });
         let Some(changed) = changed else { continue };
+        // Since 2026-07-28, changes are announced to those that asked for it.
+        let is_modern = first.params()["_meta"].get(META_VERSION).is_some();
+        if is_modern && !frames().any(|frame| frame.is_request() && frame.method() == Some("subscriptions/listen")) {
+            continue;
+        }
         let is_later = |frame: &&HostFrame| frame.at_us > changed.at_us;
-        let listed = frames().filter(is_later).find(|frame| frame.is_request() && frame.method() == Some("tools/list"));
+        let listed = frames().filter(is_later).find(|frame| is_list(frame));
         let call = frames().filter(is_later).find(|frame| {
             frame.called().is_some()
                 && frame.at_us > changed.at_us + SLACK_US

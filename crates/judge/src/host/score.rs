@@ -16,7 +16,7 @@ pub struct HostExpectation {
     pub recovered_ms: Option<u64>,
     /// The most repetitions of a call that met a fault.
     pub retries: u64,
-    /// The most requests of one method to one server in a second.
+    /// The most equal requests to one server in a second.
     pub rate: u64,
     /// The most `tools/list` requests.
     pub lists: Option<u64>,
@@ -151,8 +151,13 @@ fn react(evidence: &HostEvidence, at: usize, strike: &HostStrike) -> Reaction {
     let later = || evidence.frames.iter().filter(|frame| frame.at_us >= strike.at_us);
     let call = request_of(evidence, strike);
     let is_call = |frame: &&HostFrame| call.is_some_and(|call| std::ptr::eq(*frame, call));
-    let next =
-        later().filter(|frame| !is_call(frame)).find_map(|frame| Some((since(frame.at_us), sign(frame, strike)?)));
+    let signs = || later().filter(|frame| !is_call(frame));
+    // A client with calls in parallel goes on while it waits: its cancellation is the better sign.
+    let cancelled = signs().find(|frame| is_cancellation(frame, strike, call));
+    let next = match cancelled {
+        Some(frame) => Some((since(frame.at_us), "it cancelled the call")),
+        None => signs().find_map(|frame| Some((since(frame.at_us), sign(frame, strike)?))),
+    };
     let exit = evidence.end.at_us().filter(|end| *end >= strike.at_us).map(|end| (since(end), "it ended"));
     let detected = match (next, exit) {
         (Some(next), Some(exit)) => Some(if next.0 <= exit.0 { next } else { exit }),
@@ -189,18 +194,22 @@ fn sign(frame: &HostFrame, strike: &HostStrike) -> Option<&'static str> {
     }
     match (&frame.part, frame.method()) {
         (WirePart::Closed, _) if frame.server == strike.server => Some("it closed the connection"),
-        (WirePart::Message, Some("notifications/cancelled")) if frame.server == strike.server => {
-            let is_own = strike.id.is_null() || frame.params()["requestId"] == strike.id;
-            is_own.then_some("it cancelled the call")
-        }
         (WirePart::Message, Some("tools/call")) if frame.called() == Some(strike.tool.as_str()) => {
             Some("it called again")
         }
-        (WirePart::Message, Some("tools/call" | "tools/list" | "initialize" | "ping" | "server/discover")) => {
-            Some("it went on")
-        }
+        // A ping may be how it finds out whether the server still answers.
+        (WirePart::Message, Some("tools/call" | "tools/list" | "initialize" | "server/discover")) => Some("it went on"),
         _ => None,
     }
+}
+
+/// True if a message cancels the call that met a fault.
+fn is_cancellation(frame: &HostFrame, strike: &HostStrike, call: Option<&HostFrame>) -> bool {
+    let id = call.and_then(HostFrame::id).or(Some(&strike.id).filter(|id| !id.is_null()));
+    frame.is_sent()
+        && frame.server == strike.server
+        && frame.method() == Some("notifications/cancelled")
+        && id.is_none_or(|id| frame.params()["requestId"] == *id)
 }
 
 /// When the client was well again: a request after the fault was noticed got a normal reply, or it ended in order.
@@ -234,6 +243,11 @@ fn recovered(
 /// The finding about a call that was given up, but not cancelled.
 fn not_cancelled(evidence: &HostEvidence, strike: &HostStrike, reaction: &Reaction) -> Option<Finding> {
     let (_, how) = reaction.detected?;
+    let has_ended = strike.fault.id == FaultId::WrongId && evidence.servers[strike.server].channel != Channel::Stdio;
+    if has_ended {
+        // The response is over: there is nothing left to cancel.
+        return None;
+    }
     let call = request_of(evidence, strike)?;
     // Over HTTP, closing the connection of a call gives it up; on pipes, only if that is what the client did first.
     let channel = evidence.servers[strike.server].channel;

@@ -12,7 +12,7 @@ use super::score::{HostExpectation, request_of};
 const SLACK_US: u64 = 50_000;
 const SECOND_US: u64 = 1_000_000;
 
-/// The number of repetitions of a call after a fault: the same tool with the same arguments.
+/// The number of repetitions of a call after a fault: the same tool with the same arguments, until one of them succeeds.
 pub(super) fn retries(evidence: &HostEvidence, at: usize) -> u64 {
     let strike = &evidence.strikes[at];
     let Some(call) = request_of(evidence, strike) else { return 0 };
@@ -22,7 +22,52 @@ pub(super) fn retries(evidence: &HostEvidence, at: usize) -> u64 {
             && frame.params().get("arguments") == call.params().get("arguments")
             && frame.at_us > call.at_us
     };
-    evidence.frames.iter().filter(same).count() as u64
+    let mut last = call;
+    let mut count = 0;
+    for again in evidence.frames.iter().filter(same) {
+        match fate(evidence, last, again) {
+            // What follows a success is another call, not a repetition.
+            Fate::Succeeded => return count,
+            Fate::Failed => {
+                count += 1;
+                last = again;
+            }
+            Fate::Open => {}
+        }
+    }
+    count
+}
+
+/// The state of a call when another like it is made.
+enum Fate {
+    Succeeded,
+    Failed,
+    /// It was just sent: calls in parallel are not repetitions.
+    Open,
+}
+
+/// A call without a reply for so long was not sent in parallel with the next.
+const PARALLEL_US: u64 = 100_000;
+
+fn fate(evidence: &HostEvidence, call: &HostFrame, again: &HostFrame) -> Fate {
+    let between = evidence.frames.iter().filter(|frame| {
+        frame.is_with(call)
+            && frame.direction == Direction::Received
+            && (call.at_us..again.at_us).contains(&frame.at_us)
+    });
+    let mut has_failed = again.at_us.saturating_sub(call.at_us) >= PARALLEL_US || !again.is_with(call);
+    for frame in between {
+        if call.id().is_some_and(|id| frame.answers(id)) {
+            match frame.json.as_ref().and_then(|json| json.get("result")) {
+                Some(_) => return Fate::Succeeded,
+                None => has_failed = true,
+            }
+        }
+        let is_refusal = matches!(frame.part, WirePart::HttpResponse { status: 400.., .. });
+        let is_garbage = frame.part == WirePart::Message && frame.json.is_none();
+        has_failed |= is_refusal || is_garbage || frame.part == WirePart::Closed;
+    }
+    if has_failed { Fate::Failed } else { Fate::Open }
 }
 
 /// Findings about storms.
@@ -32,7 +77,6 @@ pub(super) fn judge(evidence: &HostEvidence, expected: &HostExpectation, finding
         .iter()
         .enumerate()
         .map(|(at, strike)| (strike, retries(evidence, at)))
-        .filter(|(strike, _)| !strike.fault.row().name.starts_with("flaky"))
         .max_by_key(|(_, count)| *count)
         && count > expected.retries
     {
@@ -48,13 +92,14 @@ pub(super) fn judge(evidence: &HostEvidence, expected: &HostExpectation, finding
     early_retries(evidence, findings);
 }
 
-/// More requests of one method to one server within a second than are allowed.
+/// More equal requests to one server within a second than are allowed.
 fn rate(evidence: &HostEvidence, expected: &HostExpectation, findings: &mut Vec<Finding>) {
-    let mut times: BTreeMap<(usize, &str), Vec<u64>> = BTreeMap::new();
+    let mut times: BTreeMap<(usize, &str, String), Vec<u64>> = BTreeMap::new();
     for frame in evidence.frames.iter().filter(|frame| frame.is_request()) {
-        times.entry((frame.server, frame.method().unwrap_or_default())).or_default().push(frame.at_us);
+        let method = frame.method().unwrap_or_default();
+        times.entry((frame.server, method, content(frame.params()))).or_default().push(frame.at_us);
     }
-    for ((server, method), times) in times {
+    for ((server, method, _), times) in times {
         let most = times.iter().enumerate().map(|(first, at)| {
             times[first..].iter().take_while(|other| other.saturating_sub(*at) < SECOND_US).count() as u64
         });
@@ -69,6 +114,15 @@ fn rate(evidence: &HostEvidence, expected: &HostExpectation, findings: &mut Vec<
             );
         }
     }
+}
+
+/// The content of a request: pages of a list and calls with other arguments are not the same.
+fn content(params: &Value) -> String {
+    let mut params = params.clone();
+    if let Some(map) = params.as_object_mut() {
+        map.shift_remove("_meta");
+    }
+    params.to_string()
 }
 
 /// A call that was refused for a while, repeated before that while was over.

@@ -148,9 +148,10 @@ impl Quantity {
             }
             Self::Throughput => Ok((load.throughput(), format!("{}/s", number_text(load.throughput())))),
             Self::MemoryGrowth => match load.growth {
-                // The best estimate is compared; a limit is exceeded only where the whole interval is above zero.
+                // The best estimate is compared; a limit is exceeded only by growth that cannot be anything else.
                 Some(growth) => {
-                    let value = if growth.low > 0.0 { growth.per_call } else { growth.per_call.min(0.0) };
+                    let is_proven = growth.low > 0.0 && growth.is_certain;
+                    let value = if is_proven { growth.per_call } else { growth.per_call.min(0.0) };
                     Ok((value, growth.to_string()))
                 }
                 None => Err("the memory of the server is not known, or the run was too short".to_owned()),

@@ -1,10 +1,12 @@
 //! The checks of a login, one row each, in the order in which a host meets them.
+//!
+//! Long because each has its function, and its break in the tests.
 
 use mcprove_model::Severity::{self, Error, Warning};
 use mcprove_model::oauth::LoginStep::{self, Access, Challenge, Registration, ResourceMetadata, ServerMetadata, Token};
 use mcprove_model::oauth::{
     self, Document, ResourceMatch, bearer_challenge, check_endpoints, check_issuer, check_pkce, check_resource,
-    match_resource, resource_metadata_urls, server_metadata_urls,
+    is_loopback_url, match_resource, resource_metadata_urls, server_metadata_urls, split_url,
 };
 use mcprove_model::{escape_line, shorten};
 use serde_json::Value;
@@ -41,12 +43,16 @@ pub static LOGIN_CHECKS: &[LoginCheck] = &[
     row("login-unreachable", Challenge, Error, unreachable),
     row("login-redirected", Challenge, Error, redirected),
     row("login-forbidden", Challenge, Error, forbidden),
+    row("login-page-instead-of-challenge", Challenge, Error, page_instead),
+    row("login-server-not-encrypted", Challenge, Warning, server_not_encrypted),
     row("login-no-challenge", Challenge, Warning, no_challenge),
     row("login-other-scheme", Challenge, Error, other_scheme),
     row("login-unquoted-challenge", Challenge, Warning, unquoted),
     row("login-relative-metadata", Challenge, Error, relative),
     row("login-no-scope", Challenge, Warning, no_scope),
     row("login-resource-metadata-missing", ResourceMetadata, Error, resource_missing),
+    row("login-resource-metadata-elsewhere", ResourceMetadata, Error, resource_elsewhere),
+    row("login-resource-metadata-older", ResourceMetadata, Warning, resource_older),
     row("login-resource-metadata-guarded", ResourceMetadata, Error, resource_guarded),
     row("login-resource-metadata-not-json", ResourceMetadata, Error, resource_not_json),
     row("login-resource-mismatch", ResourceMetadata, Error, resource_mismatch),
@@ -63,6 +69,7 @@ pub static LOGIN_CHECKS: &[LoginCheck] = &[
     row("login-registration-closed", Registration, Warning, registration_closed),
     row("login-key-unknown", Token, Error, key_unknown),
     row("login-token-audience", Token, Error, token_audience),
+    row("login-token-other-audience", Token, Warning, token_other_audience),
     row("login-token-expired", Token, Error, token_expired),
     row("login-scope-not-granted", Token, Warning, scope_not_granted),
     row("login-token-refused", Access, Error, token_refused),
@@ -77,6 +84,11 @@ fn redirected(case: &LoginCase) -> Option<Fault> {
     let first = &case.found.first;
     let status = first.status.filter(|status| (300..400).contains(status))?;
     let to = first.header("location").next().unwrap_or("nowhere");
+    let path = |url: &str| split_url(url).map_or(url, |(_, path)| path).trim_end_matches('/').to_owned();
+    if path(to) == path(&case.found.server) {
+        let what = format!("a request is redirected to `{}` (HTTP {status}), which not all hosts follow", shown(to));
+        return Some((what, "connect to the URL that it redirects to, or serve both without a redirect".to_owned()));
+    }
     Some((
         format!(
             "a request without a token is redirected to `{}` (HTTP {status}), which hosts do not follow",
@@ -90,6 +102,23 @@ fn forbidden(case: &LoginCase) -> Option<Fault> {
     (case.found.first.status == Some(403)).then(|| {
         let what = "a request without a token is answered with 403; hosts begin a login on 401 alone".to_owned();
         (what, "answer with 401 and a `WWW-Authenticate` header".to_owned())
+    })
+}
+
+fn page_instead(case: &LoginCase) -> Option<Fault> {
+    let first = &case.found.first;
+    let kind = first.header("content-type").next().filter(|_| first.status == Some(200))?;
+    kind.trim_start().to_ascii_lowercase().starts_with("text/html").then(|| {
+        let what = format!("a request without a token is answered with a page: HTTP 200, `{}`", shown(kind));
+        (what, "answer with 401 and a `WWW-Authenticate` header, or fix the URL: it often ends in `/mcp`".to_owned())
+    })
+}
+
+fn server_not_encrypted(case: &LoginCase) -> Option<Fault> {
+    let server = &case.found.server;
+    (server.starts_with("http://") && !is_loopback_url(server)).then(|| {
+        let what = format!("`{}` is not encrypted: tokens can be read on the way", shown(server));
+        (what, "serve it over https; hosts accept plain http on this machine alone".to_owned())
     })
 }
 
@@ -158,17 +187,48 @@ fn resource(case: &LoginCase) -> Option<oauth::ResourceMetadata> {
 fn resource_missing(case: &LoginCase) -> Option<Fault> {
     let tried = &case.found.resource;
     let is_absent = |document: &Document| document.status.is_none_or(|status| !matches!(status, 200 | 401 | 403));
-    // Servers of 2025-03-26 are their own authorization servers.
-    let is_older = case.found.server_metadata.iter().any(|document| document.found().is_some());
-    if tried.is_empty() || !tried.iter().all(is_absent) || is_older && !is_named(case) && !is_challenged(case) {
+    if tried.is_empty() || !tried.iter().all(is_absent) || is_older(case) {
         return None;
     }
     let what = format!("no metadata of the server was found at {}", places(tried));
-    Some((what, format!("serve the document of RFC 9728 at {}", metadata_url(case))))
+    // Nothing is missing where nothing answers.
+    let help = if tried.iter().all(|document| document.status.is_none()) {
+        "make these URLs reachable for clients, with a certificate that they trust".to_owned()
+    } else {
+        format!("serve the document of RFC 9728 at {}", metadata_url(case))
+    };
+    Some((what, help))
 }
 
-fn is_named(case: &LoginCase) -> bool {
-    challenge_of(case).is_some_and(|challenge| challenge.parameter("resource_metadata").is_some())
+/// True for servers of 2025-03-26, which are their own authorization servers.
+fn is_older(case: &LoginCase) -> bool {
+    let is_absent = case.found.resource.iter().all(|document| document.status == Some(404));
+    is_absent && named(case).is_none() && case.found.server_metadata.iter().any(|document| document.found().is_some())
+}
+
+fn resource_older(case: &LoginCase) -> Option<Fault> {
+    is_older(case).then(|| {
+        let what = format!(
+            "no metadata of the server was found at {}; only hosts of 2025-03-26 look for an authorization server here",
+            places(&case.found.resource)
+        );
+        (what, format!("serve the document of RFC 9728 at {}", metadata_url(case)))
+    })
+}
+
+/// The URL of the metadata that the challenge names.
+fn named(case: &LoginCase) -> Option<String> {
+    challenge_of(case)?.parameter("resource_metadata").map(str::to_owned)
+}
+
+fn resource_elsewhere(case: &LoginCase) -> Option<Fault> {
+    // A path is a fault of the challenge.
+    let named = named(case).filter(|url| url.contains("://"))?;
+    let found = case.found.resource.iter().find(|document| document.found().is_some())?;
+    let missing = case.found.resource.iter().find(|document| document.url == named && document.found().is_none())?;
+    let (at, place) = (shown(&named), shown(&found.url));
+    let what = format!("the challenge names `{at}` as the metadata ({}), but it is at `{place}`", missing.answer());
+    Some((what, format!("name the right URL in the challenge: `resource_metadata=\"{place}\"`")))
 }
 
 fn resource_guarded(case: &LoginCase) -> Option<Fault> {
@@ -185,9 +245,12 @@ fn resource_not_json(case: &LoginCase) -> Option<Fault> {
         return None;
     }
     let document = case.found.resource.iter().find(|document| document.status == Some(200))?;
-    let kind = document.header("content-type").next().unwrap_or("nothing");
-    let what = format!("{} answers with `{}`, not with a JSON object", shown(&document.url), shown(kind));
-    Some((what, "serve the document of RFC 9728 there; a catch-all route for pages may be in its way".to_owned()))
+    let what = format!("{} answers with {}", shown(&document.url), document.answer());
+    let help = match document.header("content-encoding").next() {
+        Some(_) => "send plain bodies to clients that do not ask for another encoding",
+        None => "serve the document of RFC 9728 there; a catch-all route for pages may be in its way",
+    };
+    Some((what, help.to_owned()))
 }
 
 fn resource_mismatch(case: &LoginCase) -> Option<Fault> {
@@ -209,9 +272,19 @@ fn resource_parent(case: &LoginCase) -> Option<Fault> {
 }
 
 fn no_authorization_server(case: &LoginCase) -> Option<Fault> {
-    resource(case)?.authorization_servers.is_empty().then(|| {
-        let what = "the metadata of the server lists no `authorization_servers`".to_owned();
-        (what, "list the issuer of its tokens: `\"authorization_servers\": [\"https://…\"]`".to_owned())
+    let listed = resource(case)?.authorization_servers;
+    let Some(first) = listed.first() else {
+        let given = &resource_document(case)?["authorization_servers"];
+        let (what, wanted) = match given.as_str() {
+            Some(text) => ("has a string as `authorization_servers`, not a list", shown(text)),
+            None => ("lists no `authorization_servers`", "https://…".to_owned()),
+        };
+        let help = format!("list the issuer of its tokens: `\"authorization_servers\": [\"{wanted}\"]`");
+        return Some((format!("the metadata of the server {what}"), help));
+    };
+    server_metadata_urls(first).is_empty().then(|| {
+        let what = format!("`authorization_servers` lists `{}`, which is not a URL", shown(first));
+        (what, "list the issuer as it is in its own metadata: `https://…`".to_owned())
     })
 }
 
@@ -240,9 +313,17 @@ fn server_missing(case: &LoginCase) -> Option<Fault> {
     if server_document(case).is_some() {
         return None;
     }
-    let place = server_metadata_urls(issuer).into_iter().next().unwrap_or_default();
-    let what = format!("no metadata of `{}` was found at {}", shown(issuer), places(&case.found.server_metadata));
-    Some((what, format!("serve the document of RFC 8414 at {}", shown(&place))))
+    let tried = &case.found.server_metadata;
+    let place = server_metadata_urls(issuer).into_iter().next()?;
+    let what = format!("no metadata of `{}` was found at {}", shown(issuer), places(tried));
+    let is_unreachable = tried.iter().all(|document| document.status.is_none());
+    let help = if is_unreachable {
+        "fix the entry of `authorization_servers`, or make it reachable with a certificate that clients trust"
+            .to_owned()
+    } else {
+        format!("serve the document of RFC 8414 at {}", shown(&place))
+    };
+    Some((what, help))
 }
 
 fn issuer_mismatch(case: &LoginCase) -> Option<Fault> {
@@ -269,7 +350,13 @@ fn no_pkce(case: &LoginCase) -> Option<Fault> {
 }
 
 fn no_code_flow(case: &LoginCase) -> Option<Fault> {
-    let types = server(case)?.response_types?;
+    let server = server(case)?;
+    let grants = server.grant_types.unwrap_or_default();
+    if !grants.is_empty() && !grants.iter().any(|one| one == "authorization_code") {
+        let what = format!("`grant_types_supported` is [{}], without `authorization_code`", shown(&grants.join(", ")));
+        return Some((what, "support the authorization code flow: people sign in with it".to_owned()));
+    }
+    let types = server.response_types?;
     (!types.iter().any(|one| one == "code")).then(|| {
         let what = format!("`response_types_supported` is [{}], without `code`", shown(&types.join(", ")));
         (what, "support the authorization code flow, and publish `\"response_types_supported\": [\"code\"]`".to_owned())
@@ -306,6 +393,21 @@ fn key_unknown(case: &LoginCase) -> Option<Fault> {
 }
 
 fn token_audience(case: &LoginCase) -> Option<Fault> {
+    let what = other_audience(case).filter(|_| !is_taken(case))?;
+    Some((what, "let the authorization server put the `resource` parameter into `aud` (RFC 8707)".to_owned()))
+}
+
+fn token_other_audience(case: &LoginCase) -> Option<Fault> {
+    let what = other_audience(case).filter(|_| is_taken(case))?;
+    let help = "if the server does not know itself by this name, let it refuse such tokens";
+    Some((format!("{what}, and the server takes it"), help.to_owned()))
+}
+
+fn is_taken(case: &LoginCase) -> bool {
+    case.token.as_ref().is_some_and(|token| token.status == Some(200))
+}
+
+fn other_audience(case: &LoginCase) -> Option<String> {
     let claims = case.token.as_ref()?.claims.as_ref()?;
     let wanted = resource(case).and_then(|metadata| metadata.resource).unwrap_or_else(|| case.found.server.clone());
     let audiences: Vec<&str> = match claims.get("aud")? {
@@ -313,10 +415,8 @@ fn token_audience(case: &LoginCase) -> Option<Fault> {
         one => one.as_str().into_iter().collect(),
     };
     let is_meant = |audience: &&str| audience.trim_end_matches('/') == wanted.trim_end_matches('/');
-    (!audiences.is_empty() && !audiences.iter().any(is_meant)).then(|| {
-        let what = format!("the token is for `{}`, not for `{}`", shown(&audiences.join(", ")), shown(&wanted));
-        (what, "let the authorization server put the `resource` parameter into `aud` (RFC 8707)".to_owned())
-    })
+    (!audiences.is_empty() && !audiences.iter().any(is_meant))
+        .then(|| format!("the token is for `{}`, not for `{}`", shown(&audiences.join(", ")), shown(&wanted)))
 }
 
 fn token_expired(case: &LoginCase) -> Option<Fault> {
@@ -349,13 +449,7 @@ fn token_refused(case: &LoginCase) -> Option<Fault> {
 
 /// Places, and what was answered there.
 fn places(tried: &[Document]) -> String {
-    let place = |document: &Document| {
-        let answer = match (document.status, &document.error) {
-            (Some(status), _) => format!("HTTP {status}"),
-            (None, error) => shown(error.as_deref().unwrap_or("no answer")),
-        };
-        format!("{} ({answer})", shown(&document.url))
-    };
+    let place = |document: &Document| format!("{} ({})", shown(&document.url), document.answer());
     tried.iter().map(place).collect::<Vec<_>>().join(", ")
 }
 
@@ -442,6 +536,15 @@ mod tests {
         }),
         ("login-redirected", |case| case.found.first = document(SERVER, 302, None)),
         ("login-forbidden", |case| case.found.first = document(SERVER, 403, None)),
+        ("login-page-instead-of-challenge", |case| {
+            let headers = vec![("content-type".to_owned(), "Text/HTML; charset=utf-8".to_owned())];
+            case.found.first = Document { headers, ..document(SERVER, 200, None) };
+        }),
+        ("login-server-not-encrypted", |case| {
+            case.found.server = "http://x.example/mcp".to_owned();
+            resource_field(case, "resource", json!("http://x.example/mcp"));
+            token(case).claims = None;
+        }),
         ("login-no-challenge", |case| case.found.first.headers.clear()),
         ("login-other-scheme", |case| challenge(case, "Basic realm=\"x\"")),
         ("login-unquoted-challenge", |case| challenge(case, "Bearer scope=a, resource_metadata=https://x.example/y")),
@@ -450,6 +553,14 @@ mod tests {
         ("login-resource-metadata-missing", |case| {
             case.found.resource = vec![document(METADATA, 404, None)];
             case.found.server_metadata.clear();
+        }),
+        ("login-resource-metadata-elsewhere", |case| {
+            challenge(case, "Bearer scope=\"a\", resource_metadata=\"https://x.example/y\"");
+            case.found.resource.insert(0, document("https://x.example/y", 404, None));
+        }),
+        ("login-resource-metadata-older", |case| {
+            challenge(case, "Bearer scope=\"a\"");
+            case.found.resource = vec![document(METADATA, 404, None)];
         }),
         ("login-resource-metadata-guarded", |case| case.found.resource = vec![document(METADATA, 401, None)]),
         ("login-resource-metadata-not-json", |case| case.found.resource = vec![document(METADATA, 200, None)]),
@@ -474,7 +585,11 @@ mod tests {
         ("login-no-keys", |case| case.found.keys = Some(document("https://as.example/keys", 404, None))),
         ("login-registration-closed", |case| server_field(case, "registration_endpoint", Value::Null)),
         ("login-key-unknown", |case| token(case).key = Some("other".to_owned())),
-        ("login-token-audience", |case| token(case).claims = Some(json!({"aud": ["https://other.example"]}))),
+        ("login-token-audience", |case| {
+            token(case).claims = Some(json!({"aud": ["https://other.example"]}));
+            token(case).status = None;
+        }),
+        ("login-token-other-audience", |case| token(case).claims = Some(json!({"aud": "api://other"}))),
         ("login-token-expired", |case| case.now = 200),
         ("login-scope-not-granted", |case| token(case).granted.clear()),
         ("login-token-refused", |case| token(case).status = Some(401)),

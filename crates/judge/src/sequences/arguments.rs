@@ -15,8 +15,8 @@ use super::world::{Life, Thing, World};
 /// Words that are written.
 const WORDS: &[&str] = &["alpha", "beta", "gamma", "delta"];
 
-/// Keys of our own: some begin with another, some differ in case alone.
-const KEYS: &[&str] = &["ab", "a", "A", "b", "abc"];
+/// Keys of our own: some begin with another, some differ in case alone, none is a word of a sentence.
+const KEYS: &[&str] = &["kiwi", "kiw", "Kiwi", "plum", "kiwis"];
 
 /// Inputs made for each tool.
 const BASES: u64 = 3;

@@ -84,6 +84,11 @@ impl<'m> Explorer<'m> {
         self.queue.push_back(Intent::Look);
     }
 
+    /// The number of calls that this server gets.
+    pub fn calls_of_life(&self) -> usize {
+        self.life
+    }
+
     /// True if this server got enough calls.
     pub fn is_life_over(&self) -> bool {
         self.calls >= self.life
@@ -347,7 +352,10 @@ impl<'m> Explorer<'m> {
 
     /// Reads what was touched, and another thing of its kind; lists and searches them.
     fn check(&mut self, judge: &Judge<'_>) {
-        let Some((family, key)) = judge.world.touched.clone() else { return };
+        let Some((family, key)) = judge.world.touched.clone() else {
+            self.queue.extend(self.demands());
+            return;
+        };
         let mut intents = Vec::new();
         let others: Vec<String> =
             judge.world.live(family).map(|(other, _)| other.clone()).filter(|other| *other != key).collect();
@@ -364,9 +372,14 @@ impl<'m> Explorer<'m> {
             }
         }
         for at in self.model.with_role(family, &[Role::Search]) {
-            let text = judge.world.things.get(&(family, key.clone())).and_then(telling_text);
-            if let Some(text) = text.filter(|_| self.dice.chance(60)) {
+            let thing = judge.world.things.get(&(family, key.clone()));
+            if let Some(text) = thing.and_then(telling_text).filter(|_| self.dice.chance(60)) {
                 intents.push(Intent::Search(at, text.to_owned()));
+            }
+            // What was replaced should not be found any more.
+            let past = thing.and_then(|thing| thing.past.last());
+            if let Some(text) = past.filter(|text| text.len() >= 3 && self.dice.chance(60)) {
+                intents.push(Intent::Search(at, text.clone()));
             }
         }
         if self.model.has_resources && self.dice.chance(40) {
@@ -376,6 +389,7 @@ impl<'m> Explorer<'m> {
         if self.dice.chance(50) {
             intents.reverse();
         }
+        intents.extend(self.demands());
         self.queue.extend(intents);
     }
 
@@ -394,9 +408,15 @@ impl<'m> Explorer<'m> {
                 .with_role(family, &[Role::Read])
                 .filter(|at| self.model.tools[*at].required.len() <= 1)
                 .collect();
+            // What was changed in an unknown way is looked at, too: it must not change any further.
+            let doubtful = judge.world.in_state(family, Life::Doubtful).map(|(key, _)| key);
+            let touched = judge.world.touched.iter().filter(|(of, _)| *of == family).map(|(_, key)| key);
             let live: Vec<&String> = judge.world.live(family).map(|(key, _)| key).collect();
+            let mut seen = std::collections::BTreeSet::new();
+            let all: Vec<&String> = touched.chain(live.into_iter().rev()).filter(|key| seen.insert(*key)).collect();
+            let doubtful: Vec<&String> = doubtful.collect();
             for at in &readers {
-                for key in live.iter().rev().take(LOOKED_AT) {
+                for key in all.iter().take(LOOKED_AT).chain(doubtful.iter().rev().take(1)) {
                     intents.push(Intent::Read(*at, family, (*key).clone()));
                 }
                 // Things that are there without having been made, by names that the schema gives.
@@ -410,9 +430,15 @@ impl<'m> Explorer<'m> {
             intents.push(Intent::Resources);
         }
         intents.truncate(24);
+        intents.extend(self.demands());
         for intent in intents.into_iter().rev() {
             self.queue.push_front(intent);
         }
+    }
+
+    /// The calls that the user wants to be made after every change.
+    fn demands(&self) -> Vec<Intent> {
+        self.model.demands.iter().map(|(at, args)| Intent::List(*at, args.clone(), Vec::new())).collect()
     }
 
     /// Arguments with keys that the schema of a reader lists.

@@ -30,6 +30,14 @@ pub struct Facts {
     /// Things that a search found by a text of theirs, and things that it left out because they do not have the text.
     pub(super) found: BTreeMap<StepTarget, usize>,
     pub(super) left_out: BTreeMap<StepTarget, usize>,
+    /// Searches that show things which never had the text.
+    pub(super) loose: BTreeSet<StepTarget>,
+    /// The most items that a list showed.
+    pub(super) longest: BTreeMap<StepTarget, usize>,
+    /// Kinds of things whose keys the server folds: it answers with another key than it was given.
+    pub(super) folds: BTreeSet<usize>,
+    /// Reads that showed the state before the last change, and the right one when they were repeated.
+    pub late: usize,
     /// Counts that agreed with a list.
     pub(super) counted: BTreeMap<StepTarget, usize>,
     /// Replies to these change by themselves.

@@ -39,6 +39,11 @@ pub(super) const INVARIANTS: &[Invariant] = &[
     invariants::state::RESTART_CHANGED,
 ];
 
+/// The ids of all invariants.
+pub fn invariant_ids() -> impl Iterator<Item = &'static str> {
+    INVARIANTS.iter().map(|invariant| invariant.id)
+}
+
 /// A call, and everything before it.
 pub(super) struct Scene<'s> {
     pub(super) model: &'s SequenceModel,

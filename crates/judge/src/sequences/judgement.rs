@@ -23,39 +23,68 @@ impl<'m> Judge<'m> {
         Self { model, world: World::default(), facts }
     }
 
-    /// Takes in a call and its reply; the first invariant that it breaks.
-    pub fn take(&mut self, step: &Step, reply: &Reply) -> Option<Breach> {
-        let breach = if reply.is_broken { None } else { self.judge(step, reply) };
-        self.world.take(self.model, step, reply);
-        if let Some((_, subject)) = &breach {
-            self.world.distrust(subject.as_ref());
+    /// True if a call only reads, so that it may be repeated.
+    pub fn only_reads(&self, step: &Step) -> bool {
+        match step.target {
+            StepTarget::Tool(at) => !self.model.tools[at].writes(),
+            StepTarget::Resources | StepTarget::Resource => true,
+            StepTarget::Restart => false,
         }
-        breach.map(|(breach, _)| breach)
     }
 
-    fn judge(&mut self, step: &Step, reply: &Reply) -> Option<(Breach, Option<(usize, String)>)> {
+    /// Takes in a call and its reply; the first invariant that it breaks.
+    pub fn take(&mut self, step: &Step, reply: &Reply) -> Option<Breach> {
+        let verdict = self.check(step, reply);
+        self.accept(step, reply, verdict)
+    }
+
+    /// Takes in a call and its reply with the verdict on it.
+    pub fn accept(&mut self, step: &Step, reply: &Reply, verdict: Option<SequenceVerdict>) -> Option<Breach> {
+        // A server that refuses calls for now says nothing about its things.
+        if reply.is_refusal {
+            return None;
+        }
+        if verdict.is_none() && !reply.is_broken {
+            let mut facts = std::mem::take(&mut self.facts);
+            invariants::learning::learn(&self.scene(step, reply, &Facts::default()), &mut facts);
+            self.facts = facts;
+        }
+        self.world.take(self.model, step, reply, &self.facts);
+        if let Some(verdict) = &verdict {
+            self.world.distrust(verdict.subject.as_ref());
+        }
+        verdict.map(|verdict| verdict.breach)
+    }
+
+    /// The first invariant that a reply breaks; nothing is taken in.
+    pub fn check(&self, step: &Step, reply: &Reply) -> Option<SequenceVerdict> {
+        if reply.is_refusal || reply.is_broken {
+            return None;
+        }
+        let scene = self.scene(step, reply, &self.facts);
+        let demanded = INVARIANTS.iter().filter(|invariant| !self.model.off.iter().any(|off| off == invariant.id));
+        let found = demanded.into_iter().find_map(|invariant| Some((invariant.id, (invariant.check)(&scene)?)));
+        found.map(|(rule, fault)| breach(rule, fault, &scene))
+    }
+
+    fn scene<'s>(&'s self, step: &'s Step, reply: &'s Reply, facts: &'s Facts) -> Scene<'s> {
         let (tool, family) = match step.target {
             StepTarget::Tool(at) => (Some(&self.model.tools[at]), self.model.family_of(at)),
             StepTarget::Resources | StepTarget::Resource | StepTarget::Restart => (None, usize::MAX),
         };
         let thing = self.world.thing_of(self.model, step);
-        let scene =
-            Scene { model: self.model, world: &self.world, facts: &self.facts, step, tool, family, thing, reply };
-        let found =
-            INVARIANTS.iter().find_map(|invariant| (invariant.check)(&scene).map(|fault| (invariant.id, fault)));
-        if let Some((rule, fault)) = found {
-            return Some(breach(rule, fault, &scene));
-        }
-        let mut facts = std::mem::take(&mut self.facts);
-        let scene =
-            Scene { model: self.model, world: &self.world, facts: &Facts::default(), step, tool, family, thing, reply };
-        invariants::learning::learn(&scene, &mut facts);
-        self.facts = facts;
-        None
+        Scene { model: self.model, world: &self.world, facts, step, tool, family, thing, reply }
     }
 }
 
-fn breach(rule: &'static str, fault: Fault, scene: &Scene<'_>) -> (Breach, Option<(usize, String)>) {
+/// A broken invariant, and the thing that it is about.
+#[derive(Clone, Debug)]
+pub struct SequenceVerdict {
+    breach: Breach,
+    subject: Option<(usize, String)>,
+}
+
+fn breach(rule: &'static str, fault: Fault, scene: &Scene<'_>) -> SequenceVerdict {
     let called = match scene.step.target {
         StepTarget::Tool(at) => scene.model.tools[at].name.clone(),
         StepTarget::Resources => "resources/list".to_owned(),
@@ -67,8 +96,8 @@ fn breach(rule: &'static str, fault: Fault, scene: &Scene<'_>) -> (Breach, Optio
     let blamed = fault.blamed.unwrap_or_default();
     let signature = if is_change { format!("changed-state {called}") } else { format!("{rule} {called} {blamed}") };
     let cause = if is_change { format!("{rule} {blamed}") } else { signature.clone() };
-    (
-        Breach { rule: rule.to_owned(), message: fault.message, signature, cause, expected: fault.expected },
-        fault.subject,
-    )
+    SequenceVerdict {
+        breach: Breach { rule: rule.to_owned(), message: fault.message, signature, cause, expected: fault.expected },
+        subject: fault.subject,
+    }
 }

@@ -1,8 +1,17 @@
 //! The tools of a server as producers and consumers of things.
 
+use mcprove_model::{FuzzDictionary, FuzzInvariant};
 use serde_json::Value;
 
 use super::role::{Role, SequenceTool};
+use crate::generate::words;
+
+/// Words of tools that bring back what was deleted, and texts of tools that only mark something as deleted.
+const RESTORING: &[&str] = &["recover", "restore", "trash", "unarchive", "undelete", "undo"];
+const SOFT: &[&str] = &["archiv", "marks ", "recoverable", "restore", "soft", "trash"];
+
+/// Texts of tools for which keys that differ in case alone are one.
+const FOLDING: &[&str] = &["case insensitive", "case-insensitive", "ignoring case", "lowercased", "not case-sensitive"];
 
 /// The tools of a server, and which of them are about the same things.
 #[derive(Clone, Debug)]
@@ -13,6 +22,10 @@ pub struct SequenceModel {
     pub families: Vec<Family>,
     /// True if the server has resources.
     pub has_resources: bool,
+    /// Calls that are made after every change, because the user says what their replies must be.
+    pub demands: Vec<(usize, Value)>,
+    /// Invariants that the user does not demand.
+    pub off: Vec<String>,
 }
 
 /// The tools about one kind of thing, by their places in the model.
@@ -24,11 +37,15 @@ pub struct Family {
     pub tools: Vec<usize>,
     /// Names under which replies and arguments have its key.
     pub keys: Vec<String>,
+    /// True if keys that differ in case alone are one, as the tools say.
+    pub folds_case: bool,
+    /// True if what is deleted can be brought back, as the tools say.
+    pub deletes_softly: bool,
 }
 
 impl SequenceModel {
-    /// Learns what tools are about.
-    pub fn new(tools: &[Value], instructions: Option<&str>, has_resources: bool) -> Self {
+    /// Learns what tools are about, as far as the user does not say it.
+    pub fn new(tools: &[Value], instructions: Option<&str>, has_resources: bool, dictionary: &FuzzDictionary) -> Self {
         let mut tools: Vec<SequenceTool> = tools.iter().map(|tool| SequenceTool::of(tool, instructions)).collect();
         // `increment_counter` and `read_text_file` are about counters and files, if other tools are.
         let nouns: Vec<String> = tools.iter().map(|tool| tool.noun.clone()).filter(|noun| !noun.is_empty()).collect();
@@ -38,14 +55,29 @@ impl SequenceModel {
                 tool.noun.clone_from(shorter);
             }
         }
+        for link in &dictionary.links {
+            for linked in &link.tools {
+                if let Some(tool) = tools.iter_mut().find(|tool| tool.name == linked.tool) {
+                    tool.link(link, linked);
+                }
+            }
+        }
         let mut families: Vec<Family> = Vec::new();
         for (at, tool) in tools.iter().enumerate() {
             match families.iter_mut().find(|family| family.noun == tool.noun) {
                 Some(family) => family.tools.push(at),
-                None => families.push(Family { noun: tool.noun.clone(), tools: vec![at], keys: Vec::new() }),
+                None => families.push(Family { noun: tool.noun.clone(), tools: vec![at], ..Family::default() }),
             }
         }
+        let all = tools.iter().map(|tool| tool.listed.to_string().to_lowercase()).collect::<Vec<_>>();
+        let says = |at: usize, known: &[&str]| known.iter().any(|text| all[at].contains(text));
+        let restores = tools.iter().any(|tool| words(&tool.name).iter().any(|word| RESTORING.contains(&word.as_str())));
+        let folds_everywhere =
+            instructions.is_some_and(|text| FOLDING.iter().any(|known| text.to_lowercase().contains(known)));
         for family in &mut families {
+            family.folds_case = folds_everywhere || family.tools.iter().any(|at| says(*at, FOLDING));
+            family.deletes_softly =
+                restores || family.tools.iter().any(|at| tools[*at].role == Role::Delete && says(*at, SOFT));
             let consumers = || {
                 family.tools.iter().filter(|at| matches!(tools[**at].role, Role::Read | Role::Delete | Role::Update))
             };
@@ -65,6 +97,11 @@ impl SequenceModel {
                     keys.extend(tool.key.clone());
                 }
             }
+            // The name that the user gives comes first.
+            for link in dictionary.links.iter().filter(|link| link.thing == family.noun) {
+                keys.retain(|known| *known != link.key);
+                keys.insert(0, link.key.clone());
+            }
             for name in ["id", "key", "uri"] {
                 if !keys.iter().any(|known| known == name) {
                     keys.push(name.to_owned());
@@ -72,7 +109,11 @@ impl SequenceModel {
             }
             family.keys = keys;
         }
-        Self { tools, families, has_resources }
+        let demand = |demand: &FuzzInvariant| {
+            Some((tools.iter().position(|tool| tool.name == demand.tool)?, demand.args.clone()))
+        };
+        let demands = dictionary.invariants.iter().filter_map(demand).collect();
+        Self { demands, tools, families, has_resources, off: dictionary.off.clone() }
     }
 
     /// The family of a tool.

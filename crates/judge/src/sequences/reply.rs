@@ -15,6 +15,8 @@ pub struct Reply {
     pub is_fine: bool,
     /// True if there was no usable reply: the server ended, did not answer, or broke the protocol.
     pub is_broken: bool,
+    /// True if the server refuses calls for now: a rate limit, a lock.
+    pub is_refusal: bool,
     /// The structured content, or the JSON that the text is.
     pub doc: Option<Value>,
     /// The text, or the message of the error; times and the like are masked.
@@ -39,11 +41,12 @@ impl Reply {
 
     /// The reply to a restart.
     pub fn restarted() -> Self {
-        Self { is_fine: true, is_broken: false, doc: None, text: String::new(), is_volatile: false }
+        Self { is_fine: true, is_broken: false, is_refusal: false, doc: None, text: String::new(), is_volatile: false }
     }
 
     fn failed(message: &str, is_broken: bool) -> Self {
-        Self { is_fine: false, is_broken, doc: None, text: masked(message), is_volatile: false }
+        let is_refusal = !is_broken && is_refusal(message);
+        Self { is_fine: false, is_broken, is_refusal, doc: None, text: masked(message), is_volatile: false }
     }
 
     fn of_result(result: &Value) -> Self {
@@ -58,9 +61,10 @@ impl Reply {
             Some(_) | None if result.get("content").is_some() => document_of(&raw),
             Some(_) | None => Some(result.clone()),
         };
+        let is_refusal = !is_fine && is_refusal(&raw);
         let is_volatile = is_volatile(&raw);
         let text = if is_volatile { masked(&raw) } else { raw };
-        Self { is_fine, is_broken: false, doc, text, is_volatile }
+        Self { is_fine, is_broken: false, is_refusal, doc, text, is_volatile }
     }
 
     /// True if it says that there is nothing: null, an empty list, map or text.
@@ -167,6 +171,26 @@ fn document_of(text: &str) -> Option<Value> {
         found @ (Value::Object(_) | Value::Array(_) | Value::Null) => Some(found),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
+}
+
+/// True if an error says that the call may work later.
+fn is_refusal(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "429",
+        "is busy",
+        "is locked",
+        "quota",
+        "rate limit",
+        "rate-limit",
+        "ratelimit",
+        "retry after",
+        "temporarily",
+        "throttl",
+        "too many requests",
+        "try again",
+    ];
+    let text = text.to_lowercase();
+    WORDS.iter().any(|word| text.contains(word))
 }
 
 fn masked(text: &str) -> String {

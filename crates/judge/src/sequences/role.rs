@@ -1,5 +1,6 @@
 //! The part that a tool plays in sequences, by its name, its schema and its annotations.
 
+use mcprove_model::{FuzzLink, LinkPart, LinkedTool};
 use serde_json::Value;
 
 use super::key;
@@ -63,6 +64,12 @@ const RECORDS: &[&str] = &[
     "usage",
 ];
 
+/// Words of lists of what is gone or hidden.
+const HIDDEN: &[&str] = &["archive", "archived", "deleted", "removed", "trash", "trashed"];
+
+/// Texts of tools that give keys out again.
+const REUSING: &[&str] = &["first free", "given out again", "lowest free", "next free", "recycl", "reuse", "slot"];
+
 const QUERIES: &[&str] = &["filter", "keyword", "match", "pattern", "q", "query", "search", "term", "text"];
 const LIMITS: &[&str] = &["limit", "maxresults", "pagesize", "perpage", "max", "first", "top", "size"];
 const OFFSETS: &[&str] = &["offset", "skip", "start", "from"];
@@ -102,6 +109,8 @@ pub struct SequenceTool {
     pub is_idempotent: bool,
     /// True if two calls without a change between them should give the same reply.
     pub is_steady: bool,
+    /// True if it says that keys are given out again.
+    pub reuses_keys: bool,
 }
 
 impl SequenceTool {
@@ -147,10 +156,37 @@ impl SequenceTool {
             is_read_only: hint("readOnlyHint") == Some(true),
             is_idempotent: hint("idempotentHint") == Some(true),
             is_steady: !is_record,
+            reuses_keys: {
+                let says = |text: &str| REUSING.iter().any(|known| text.to_lowercase().contains(known));
+                says(&listed.to_string()) || instructions.is_some_and(says)
+            },
             name,
             listed: listed.clone(),
             schema,
         }
+    }
+
+    /// Takes over what the user says about it.
+    pub(super) fn link(&mut self, link: &FuzzLink, linked: &LinkedTool) {
+        self.noun.clone_from(&link.thing);
+        self.role = match linked.part {
+            LinkPart::Count => Role::Count,
+            LinkPart::Create => Role::Create,
+            LinkPart::Delete => Role::Delete,
+            LinkPart::List => Role::List,
+            LinkPart::Read => Role::Read,
+            LinkPart::Search => Role::Search,
+            LinkPart::Set => Role::Set,
+            LinkPart::Update => Role::Update,
+        };
+        let argument = linked.argument.clone().or_else(|| {
+            let only = || self.required.first().filter(|_| self.required.len() == 1);
+            let own = self.schema.get("properties")?.get(&link.key).map(|_| &link.key);
+            own.or_else(only).cloned()
+        });
+        self.query = argument.clone().filter(|_| self.role == Role::Search);
+        let is_keyed = matches!(self.role, Role::Read | Role::Set | Role::Update | Role::Delete);
+        self.key = argument.filter(|_| is_keyed);
     }
 
     /// True if it may change something.
@@ -190,6 +226,7 @@ fn role(all: &[String], verb_at: Option<usize>, writes: bool, facts: &RoleFacts<
     match () {
         () if is(COUNTING) && facts.required.is_empty() => Role::Count,
         () if is(SEARCHING) && facts.query.is_some() => Role::Search,
+        () if all.iter().any(|word| HIDDEN.contains(&word.as_str())) => Role::Look,
         () if (is(LISTING) || is(READING) || is(SEARCHING)) && facts.required.is_empty() => Role::List,
         () if (is(READING) || is(SEARCHING)) && has_key => Role::Read,
         () => Role::Look,

@@ -1,9 +1,10 @@
 //! The things that exist according to the calls so far, and the replies that should still hold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::facts::Facts;
 use super::key::{self, made_key, named_key};
 use super::model::SequenceModel;
 use super::reply::Reply;
@@ -42,8 +43,28 @@ pub(super) struct Thing {
     pub(super) life: Life,
     /// Values that were written.
     pub(super) fields: BTreeMap<String, Value>,
+    /// Texts that were written and then replaced.
+    pub(super) past: Vec<String>,
+    /// Fields that a read has shown since they were written.
+    pub(super) confirmed: BTreeSet<String>,
     /// The arguments that made it.
     pub(super) made_with: Value,
+    /// The steps that made it, and wrote it last.
+    pub(super) made_at: u32,
+    pub(super) written_at: u32,
+}
+
+impl Thing {
+    /// Takes in fields that were written.
+    fn rewrite(&mut self, fields: BTreeMap<String, Value>, step: &Step) {
+        for (name, value) in fields {
+            self.confirmed.remove(&name);
+            if let Some(Value::String(old)) = self.fields.insert(name, value.clone()).filter(|old| *old != value) {
+                self.past.push(old);
+            }
+        }
+        self.written_at = step.id;
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +116,7 @@ impl World {
     }
 
     /// Takes in a call.
-    pub(super) fn take(&mut self, model: &SequenceModel, step: &Step, reply: &Reply) {
+    pub(super) fn take(&mut self, model: &SequenceModel, step: &Step, reply: &Reply, facts: &Facts) {
         if reply.is_broken {
             return;
         }
@@ -121,8 +142,9 @@ impl World {
                         }
                     }
                     self.observe(model, step, reply);
+                    self.confirm(model, at, step, reply);
                 } else if reply.is_fine {
-                    self.write(model, at, step, reply);
+                    self.write(model, at, step, reply, facts);
                 } else {
                     self.observed.values_mut().for_each(|seen| seen.failed = Some(at));
                 }
@@ -170,9 +192,30 @@ impl World {
         }
     }
 
-    fn write(&mut self, model: &SequenceModel, at: usize, step: &Step, reply: &Reply) {
+    /// Notes the fields that a read shows as they were written.
+    fn confirm(&mut self, model: &SequenceModel, at: usize, step: &Step, reply: &Reply) {
         let tool = &model.tools[at];
         let family = model.family_of(at);
+        let Some(key) = named_key(tool, &step.args).filter(|_| tool.role == Role::Read && reply.is_fine) else {
+            return;
+        };
+        let Some(thing) = self.things.get_mut(&(family, key.clone())) else { return };
+        let record = record_in(reply, &key, &model.families[family].keys);
+        for (name, written) in &thing.fields {
+            let is_shown = match record {
+                Some(record) => field(record, name) == Some(written),
+                None => written.as_str().is_some_and(|text| reply.text.contains(text)),
+            };
+            if is_shown {
+                thing.confirmed.insert(name.clone());
+            }
+        }
+    }
+
+    fn write(&mut self, model: &SequenceModel, at: usize, step: &Step, reply: &Reply, facts: &Facts) {
+        let tool = &model.tools[at];
+        let family = model.family_of(at);
+        let folds = model.families[family].folds_case || facts.folds.contains(&family);
         let is_repeat =
             self.last_write.as_ref().is_some_and(|(target, args)| *target == step.target && *args == step.args)
                 && (tool.is_idempotent || tool.role == Role::Delete);
@@ -198,23 +241,36 @@ impl World {
                     origin: pointer.map(|pointer| (step.id, pointer)),
                     is_made_by_server: true,
                     life: Life::Live,
-                    fields: written(&step.args, None),
+                    fields: written(&step.args, tool),
+                    past: Vec::new(),
+                    confirmed: BTreeSet::new(),
                     made_with: step.args.clone(),
+                    made_at: step.id,
+                    written_at: step.id,
                 };
                 self.things.insert((family, text.clone()), thing);
                 self.touched = Some((family, text));
             }
             (Role::Create | Role::Set, Some(own)) => {
                 let key_name = tool.key.as_deref();
+                let known = self.things.get(&own).filter(|known| known.life != Life::Deleted);
+                // What adds a thing that is there already may change it, or leave it as it is.
+                let life = if tool.role == Role::Create && known.is_some() { Life::Doubtful } else { Life::Live };
+                let mut past = known.map(|known| known.past.clone()).unwrap_or_default();
+                past.extend(known.into_iter().flat_map(Thing::texts));
                 let thing = Thing {
                     key: key_name.and_then(|name| step.args.get(name)).cloned().unwrap_or_default(),
                     origin: None,
                     is_made_by_server: false,
-                    life: Life::Live,
-                    fields: written(&step.args, key_name),
+                    life,
+                    fields: written(&step.args, tool),
+                    past,
+                    confirmed: BTreeSet::new(),
                     made_with: step.args.clone(),
+                    made_at: step.id,
+                    written_at: step.id,
                 };
-                self.doubt_others(&own, &step.args, tool.role);
+                self.doubt_others(&own, &step.args, tool.role, folds);
                 self.touched = Some(own.clone());
                 self.things.insert(own, thing);
                 return;
@@ -222,7 +278,7 @@ impl World {
             (Role::Update, Some(own)) => {
                 if let Some(thing) = self.things.get_mut(&own) {
                     if thing.life == Life::Live {
-                        thing.fields.extend(written(&step.args, tool.key.as_deref()));
+                        thing.rewrite(written(&step.args, tool), step);
                         // A key that is written anew names another thing.
                         let renames = thing.fields.iter().any(|(name, _)| Some(name.as_str()) == tool.key.as_deref());
                         if renames {
@@ -232,7 +288,7 @@ impl World {
                         thing.life = Life::Doubtful;
                     }
                 }
-                self.doubt_others(&own, &step.args, tool.role);
+                self.doubt_others(&own, &step.args, tool.role, folds);
                 self.touched = Some(own);
                 return;
             }
@@ -242,22 +298,22 @@ impl World {
                 if let Some(thing) = self.things.get_mut(&own) {
                     thing.life = if thing.life == Life::Live && is_whole { Life::Deleted } else { Life::Doubtful };
                 }
-                self.doubt_others(&own, &step.args, tool.role);
+                self.doubt_others(&own, &step.args, tool.role, folds);
                 self.touched = Some(own);
                 return;
             }
-            (_, _) => {
+            (_, own) => {
                 self.doubt(&step.args, tool);
-                self.touched = None;
+                self.touched = own.filter(|own| self.things.contains_key(own));
                 return;
             }
         }
         let Some(own) = self.touched.clone() else { return };
-        self.doubt_others(&own, &step.args, tool.role);
+        self.doubt_others(&own, &step.args, tool.role, folds);
     }
 
     /// Another thing that a call names, or that was made with what it names, may have been changed.
-    fn doubt_others(&mut self, own: &(usize, String), args: &Value, role: Role) {
+    fn doubt_others(&mut self, own: &(usize, String), args: &Value, role: Role, folds: bool) {
         let named = scalars(args);
         for (known, thing) in &mut self.things {
             if known == own {
@@ -268,7 +324,8 @@ impl World {
                 && known.0 != own.0
                 && thing.fields.values().any(|value| key::text_of(value).as_deref() == Some(&own.1));
             let is_within = role == Role::Delete && is_path_in(&known.1, &own.1);
-            if is_named || is_made_with || is_within {
+            let is_folded = folds && known.0 == own.0 && is_folded_alike(&known.1, &own.1);
+            if is_named || is_made_with || is_within || is_folded {
                 thing.life = Life::Doubtful;
             }
         }
@@ -305,15 +362,27 @@ pub(super) fn next_cursor(reply: &Reply) -> Option<(String, String)> {
     Some((key::text_of(value)?, format!("/{name}")))
 }
 
-/// The plain values of arguments, without the key.
-fn written(args: &Value, key: Option<&str>) -> BTreeMap<String, Value> {
+/// The plain values of arguments, without the key. What the schema does not allow may be replaced.
+fn written(args: &Value, tool: &SequenceTool) -> BTreeMap<String, Value> {
     let Value::Object(map) = args else { return BTreeMap::new() };
+    let key = tool.key.as_deref();
+    let is_declared = |name: &str, value: &Value| {
+        let kind = tool.schema.get("properties").and_then(|all| all.get(name)?.get("type")?.as_str());
+        kind.is_none_or(|kind| match value {
+            Value::String(_) => kind == "string",
+            Value::Number(_) => matches!(kind, "integer" | "number"),
+            Value::Bool(_) => kind == "boolean",
+            Value::Array(_) => kind == "array",
+            Value::Null | Value::Object(_) => false,
+        })
+    };
     let is_plain = |value: &Value| match value {
         Value::String(_) | Value::Number(_) | Value::Bool(_) => true,
         Value::Array(items) => items.iter().all(|item| item.is_string() || item.is_number()),
         Value::Null | Value::Object(_) => false,
     };
-    let own = map.iter().filter(|(name, value)| Some(name.as_str()) != key && is_plain(value));
+    let own =
+        map.iter().filter(|(name, value)| Some(name.as_str()) != key && is_plain(value) && is_declared(name, value));
     own.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
@@ -330,6 +399,20 @@ pub(super) fn scalars(args: &Value) -> Vec<String> {
         }
     }
     found
+}
+
+impl Thing {
+    /// The texts that were written to it.
+    pub(super) fn texts(&self) -> impl Iterator<Item = String> + '_ {
+        self.fields.values().filter_map(Value::as_str).map(str::to_owned)
+    }
+}
+
+/// True if two keys are one for a server that folds them.
+pub(super) fn is_folded_alike(one: &str, other: &str) -> bool {
+    let folded =
+        |key: &str| key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    folded(one) == folded(other)
 }
 
 fn is_path_in(path: &str, folder: &str) -> bool {

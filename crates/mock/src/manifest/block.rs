@@ -101,7 +101,7 @@ fn snake(key: &str) -> String {
 }
 
 /// `input_schema` as `inputSchema`; a leading underscore stays.
-fn camel(name: &str) -> String {
+pub(super) fn camel(name: &str) -> String {
     let mut key = String::with_capacity(name.len());
     let mut raise = false;
     for (at, c) in name.chars().enumerate() {

@@ -4,6 +4,7 @@ mod answer;
 mod ask;
 mod block;
 mod content;
+mod schema;
 mod snapshot;
 mod tool;
 
@@ -17,6 +18,8 @@ pub(crate) use ask::{Ask, AskMethod, Round};
 pub(crate) use content::{Prompt, Resource, Template};
 pub(crate) use snapshot::tools_of;
 pub(crate) use tool::{Change, Level, Task, Tool};
+
+pub use schema::schema;
 
 use block::Block;
 
@@ -199,6 +202,8 @@ fn fault(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Option<FaultKind> {
 
 #[cfg(test)]
 mod tests {
+    use mcprove_model::SourceFile;
+
     use super::*;
 
     /// Every block of a manifest, under the heading its page has for it.
@@ -219,6 +224,98 @@ mod tests {
         ("A prompt", content::PROMPT_KEYS),
         ("An argument", content::ARGUMENT_KEYS),
     ];
+
+    #[test]
+    fn the_schema_has_every_key_and_no_other() {
+        let schema = schema();
+        let names = [
+            "server",
+            "cache",
+            "list_changed",
+            "tool",
+            "answer",
+            "error",
+            "round",
+            "request",
+            "task",
+            "progress",
+            "log",
+            "resource",
+            "resource_template",
+            "prompt",
+            "argument",
+        ];
+        for (name, (heading, keys)) in names.into_iter().zip(BLOCKS) {
+            let definition = &schema["$defs"][name];
+            let mut choices = definition["anyOf"].as_array().into_iter().flatten().chain([definition]);
+            let block = choices.find_map(|choice| choice["properties"].as_object()).expect("a block");
+            let named: BTreeSet<&str> = block.keys().map(String::as_str).collect();
+            assert_eq!(named, keys.iter().copied().collect(), "{heading}");
+        }
+    }
+
+    /// The mistakes of a manifest: those of the schema, and those of the decoder.
+    fn mistakes(text: &str) -> (Vec<String>, Vec<String>) {
+        let source = SourceFile::new("mock.yaml".to_owned(), text.to_owned());
+        let (documents, findings) = mcprove_suite::yaml::parse(&source);
+        assert_eq!(findings, [], "{text}");
+        let mut found = Diagnostics::new(&source);
+        decode(&documents[0], &mut found);
+        let failing = found.into_findings().into_iter().filter(|finding| finding.fails(false));
+        let errors = mcprove_judge::argument_errors(&schema(), &documents[0].to_json()).expect("a schema");
+        (errors, failing.map(|finding| finding.message).collect())
+    }
+
+    #[test]
+    fn the_schema_takes_what_the_decoder_takes() {
+        let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+        let files = [
+            "mock/weather.yml",
+            "mock/conformance.yml",
+            "suite-file/library.mock.yaml",
+            "first-suite/fixtures/tools.yml",
+        ];
+        for file in files {
+            let text = std::fs::read_to_string(format!("{examples}/{file}")).expect("an example");
+            assert_eq!(mistakes(&text), (Vec::new(), Vec::new()), "{file}");
+        }
+        for good in [
+            "{}",
+            "mock_server: {name: x, pageSize: 2}",
+            "tools: [{name: a, inputSchema: {type: object}, roots_list: true, logs: [working], progress: 3}]",
+            "tools: [{name: a, responses: [{when: args.x, error: no}, {sequence: [1, {error: again}]}], notifies: tools}]",
+            "resource_templates: [{uriTemplate: \"x:{y}\", mimeType: text/plain, complete: {y: [a]}}]",
+            "prompts: [{name: p, arguments: [city], text: hi, input_required: {state: s}}]",
+        ] {
+            assert_eq!(mistakes(good), (Vec::new(), Vec::new()), "{good}");
+        }
+        for bad in [
+            "tool: []",
+            "mock_server: {}\nname: x",
+            "page_size: 0",
+            "cache: {scope: shared}",
+            "tools: [{title: a}]",
+            "tools: [{name: a, nams: b}]",
+            "tools: [{name: a, responses: [{when: args.x}]}]",
+            "tools: [{name: a, responses: [{result: x, error: y}]}]",
+            "tools: [{name: a, logs: [{level: loud}]}]",
+            "tools: [{name: a, progress: -1}]",
+            "tools: [{name: a, input_required: {description: x}}]",
+            "resources: [{name: a}]",
+            "prompts: [{name: p, arguments: [{values: [a]}]}]",
+        ] {
+            let (schema, decoder) = mistakes(bad);
+            assert!(!schema.is_empty() && !decoder.is_empty(), "{bad}: {schema:?} {decoder:?}");
+        }
+    }
+
+    #[test]
+    fn the_published_schema_is_fresh() {
+        let path = std::path::PathBuf::from("../../schema/mock.json");
+        snapbox::Assert::new()
+            .action_env("SNAPSHOTS")
+            .eq(format!("{:#}\n", schema()), snapbox::Data::read_from(&path, None).raw());
+    }
 
     #[test]
     fn the_page_about_the_manifest_names_every_key_and_no_other() {

@@ -53,6 +53,11 @@ impl Client {
             let (reader, writer) = tokio::io::split(far);
             mock.serve(reader, writer).await
         });
+        Self::over(near, server)
+    }
+
+    /// A client at one end of a pipe, with the task that serves the other.
+    pub(crate) fn over(near: DuplexStream, server: JoinHandle<std::io::Result<()>>) -> Self {
         let (reader, writer) = tokio::io::split(near);
         Self { reader: BufReader::new(reader).lines(), writer, server, next_id: 1, heard: Vec::new(), meta: None }
     }

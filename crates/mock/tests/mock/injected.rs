@@ -1,13 +1,17 @@
-//! Every fault of the table as a raw client observes it: over pipes in both eras, and over HTTP.
+//! Every fault of the table as a raw client observes it: in both eras, over pipes and over HTTP, of the mock itself and in front of
+//! a healthy server.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_mock::{Mock, MockOptions};
 use mcprove_model::{FAULTS, FaultId, canary};
+use mcprove_wire::{Injector, Strike, inject_http, inject_lines};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::Instant;
 
+use crate::bridge::{Connect, bridge};
 use crate::client::{Client, meta, offer};
 
 const MANIFEST: &str = "tools: [{ name: search, description: Finds things. }, { name: other }]";
@@ -26,23 +30,106 @@ async fn listed(client: &mut Client) -> Value {
     client.ask("tools/list", Value::Null).await["result"]["tools"][0].clone()
 }
 
-#[tokio::test(start_paused = true)]
-async fn every_fault_is_seen_on_pipes_in_both_eras() {
+/// A way between a client and a server with a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Pipes,
+    Http,
+}
+
+/// Where the fault is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// The mock has it.
+    Mock,
+    /// It is injected in front of a healthy mock, as `intercept` does.
+    Relay,
+}
+
+/// A connected client, and what tells which faults it met.
+fn connected(fault: &str, way: Way, source: Source) -> (Client, Box<dyn Fn() -> Vec<Strike>>) {
+    let rule = format!("search={fault}").parse().expect("a fault");
+    let injector = Injector::new(vec![rule], 7);
+    let mock = match source {
+        Source::Mock => mock(fault),
+        Source::Relay => Mock::new(offer(MANIFEST), MockOptions::default()),
+    };
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (serving, relay) = (mock.clone(), injector.clone());
+    let server = match (way, source) {
+        (Way::Pipes, Source::Mock) => tokio::spawn(async move {
+            let (reader, writer) = tokio::io::split(far);
+            serving.serve(reader, writer).await
+        }),
+        (Way::Pipes, Source::Relay) => tokio::spawn(async move {
+            let (up, down) = tokio::io::duplex(1 << 16);
+            let (reader, writer) = tokio::io::split(down);
+            tokio::spawn(async move { serving.serve(reader, writer).await });
+            inject_lines(&relay, "c", tokio::io::split(far), tokio::io::split(up)).await;
+            Ok(())
+        }),
+        (Way::Http, _) => {
+            let healthy = mock.http_connections();
+            let connect: Connect = Arc::new(move || {
+                let server = healthy();
+                if source == Source::Mock {
+                    return server;
+                }
+                let (up, down) = tokio::io::duplex(1 << 16);
+                let relay = relay.clone();
+                tokio::spawn(async move { inject_http(&relay, down, server).await });
+                up
+            });
+            tokio::spawn(bridge(far, connect))
+        }
+    };
+    let strikes: Box<dyn Fn() -> Vec<Strike>> = match source {
+        Source::Mock => Box::new(move || mock.strikes()),
+        Source::Relay => Box::new(move || injector.strikes()),
+    };
+    (Client::over(near, server), strikes)
+}
+
+/// Observes every fault on one way, in both eras.
+async fn observe_all(way: Way, source: Source) {
     for row in FAULTS {
         for modern in [false, true] {
-            let mock = mock(&row.example());
-            let mut client =
-                if modern { Client::modern(&mock, &json!({})) } else { Client::legacy(&mock, json!({})).await };
+            let (mut client, strikes) = connected(&row.example(), way, source);
+            if modern {
+                client.meta = Some(meta(&json!({})));
+            } else {
+                client.initialize("2025-11-25", json!({})).await;
+            }
             let first = listed(&mut client).await;
-            observe(row.id, &mut client, &first).await;
-            let met = mock.strikes().iter().filter(|strike| strike.fault.id == row.id).count();
+            observe(row.id, &mut client, &first, way).await;
+            let met = strikes().iter().filter(|strike| strike.fault.id == row.id).count();
             assert_eq!(met > 0, row.id != FaultId::None, "{}: strikes", row.name);
         }
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn every_fault_of_a_mock_is_seen_on_pipes_in_both_eras() {
+    observe_all(Way::Pipes, Source::Mock).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_fault_of_a_mock_is_seen_over_http_in_both_eras() {
+    observe_all(Way::Http, Source::Mock).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_fault_in_front_of_a_server_is_seen_on_pipes_in_both_eras() {
+    observe_all(Way::Pipes, Source::Relay).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_fault_in_front_of_a_server_is_seen_over_http_in_both_eras() {
+    observe_all(Way::Http, Source::Relay).await;
+}
+
 #[expect(clippy::too_many_lines, reason = "one arm per fault")]
-async fn observe(fault: FaultId, client: &mut Client, listed_first: &Value) {
+async fn observe(fault: FaultId, client: &mut Client, listed_first: &Value, way: Way) {
     let healthy = "mock search";
     let call = json!({"name": "search", "arguments": {}});
     match fault {
@@ -163,7 +250,10 @@ async fn observe(fault: FaultId, client: &mut Client, listed_first: &Value) {
         }
         FaultId::HalfOpen => {
             client.start("tools/call", call).await;
-            client.start("tools/list", Value::Null).await;
+            // Over HTTP, another request has another connection.
+            if way == Way::Pipes {
+                client.start("tools/list", Value::Null).await;
+            }
             assert!(client.is_quiet(600_000).await);
         }
         FaultId::InjectedResult => {
@@ -204,7 +294,7 @@ async fn post(mock: &Mock, message: &Value) -> Option<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_fault_is_seen_over_http() {
+async fn every_fault_is_seen_in_a_response_as_it_is() {
     let call = |name: &str| {
         json!({
             "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": name, "arguments": {}, "_meta": meta(&json!({}))},

@@ -2,6 +2,7 @@
 
 mod answers;
 mod asking;
+mod bridge;
 mod client;
 mod content;
 mod faults;

@@ -95,7 +95,8 @@ pub fn choose_client_auth(client: &RegisteredClient, has_key: bool, server: &Ser
         return ClientAuth::None;
     }
     let registered = client.auth_method.as_deref().and_then(ClientAuth::named);
-    if let Some(method) = registered.filter(|method| matches!(method, ClientAuth::Basic | ClientAuth::Post)) {
+    // A client that registered without authentication may get a secret anyway, and must not use it.
+    if let Some(method) = registered.filter(|method| *method != ClientAuth::PrivateKeyJwt) {
         return method;
     }
     let supports = |method: ClientAuth| {
@@ -151,6 +152,9 @@ mod tests {
         assert_eq!(choose_client_auth(&secret, false, &ServerMetadata::default()), ClientAuth::Basic);
         assert_eq!(choose_client_auth(&secret, false, &methods(&["client_secret_post", "none"])), ClientAuth::Post);
         assert_eq!(choose_client_auth(&none, false, &methods(&["none"])), ClientAuth::None);
+        let unused = RegisteredClient { auth_method: Some("none".to_owned()), ..secret.clone() };
+        let both = methods(&["client_secret_basic", "none"]);
+        assert_eq!(choose_client_auth(&unused, false, &both), ClientAuth::None);
         assert_eq!(choose_client_auth(&posted, false, &methods(&["client_secret_basic"])), ClientAuth::Post);
         assert_eq!(choose_client_auth(&public, true, &methods(&[])), ClientAuth::PrivateKeyJwt);
     }

@@ -5,6 +5,8 @@ use std::net::Ipv4Addr;
 
 use serde_json::Value;
 
+use super::obstacle::shown;
+
 /// The origin (with scheme and host in lower case) and the path of a URL, without query and fragment.
 pub fn split_url(url: &str) -> Option<(String, &str)> {
     let (scheme, rest) = url.split_once("://")?;
@@ -86,6 +88,24 @@ impl Document {
     /// The document, if it is one.
     pub fn found(&self) -> Option<&Value> {
         self.json.as_ref().filter(|_| self.status == Some(200))
+    }
+
+    /// The answer in a few words, for those who looked for a JSON object.
+    pub fn answer(&self) -> String {
+        let header = |name| self.header(name).next().map(shown).filter(|value| value != "identity");
+        match (self.status, &self.error) {
+            (Some(status @ 200..300), _) if self.json.is_none() => {
+                let kind = header("content-type").unwrap_or_else(|| "no content type".to_owned());
+                let encoding = header("content-encoding").map(|name| format!(", which is encoded with `{name}`"));
+                format!("HTTP {status}: `{kind}`, not a JSON object{}", encoding.unwrap_or_default())
+            }
+            (Some(status @ 300..400), _) => match header("location") {
+                Some(place) => format!("HTTP {status} to `{place}`"),
+                None => format!("HTTP {status}"),
+            },
+            (Some(status), _) => format!("HTTP {status}"),
+            (None, error) => error.as_deref().map_or_else(|| "no answer".to_owned(), shown),
+        }
     }
 
     /// The values of a header.

@@ -80,7 +80,7 @@ impl LoginRecord {
     /// The same login with new tokens, which were issued at a time in seconds since the Unix epoch.
     #[must_use]
     pub fn with_tokens(self, reply: TokenReply, now: u64) -> Self {
-        let until = |margin: u64| reply.expires_in.map(|seconds| now + seconds.saturating_sub(margin));
+        let until = |margin: u64| reply.expires_in.map(|seconds| now.saturating_add(seconds.saturating_sub(margin)));
         let margin = MARGIN.min(reply.expires_in.unwrap_or(0) / 10);
         Self {
             expires_at: until(0),
@@ -102,5 +102,24 @@ impl LoginRecord {
             self.dpop_key.as_ref(),
         ];
         all.into_iter().flatten().map(String::as_str).filter(|text| !text.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_renewed_a_little_before_they_expire() {
+        let until = |expires_in| {
+            let reply = TokenReply { expires_in, ..TokenReply::default() };
+            let record = LoginRecord::default().with_tokens(reply, 1000);
+            (record.renew_at, record.expires_at)
+        };
+        assert_eq!(until(Some(3600)), (Some(4570), Some(4600)));
+        assert_eq!(until(Some(10)), (Some(1009), Some(1010)));
+        assert_eq!(until(None), (None, None));
+        // For ever, as some write it.
+        assert_eq!(until(Some(u64::MAX)).1, Some(u64::MAX));
     }
 }

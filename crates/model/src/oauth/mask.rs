@@ -32,7 +32,7 @@ const SECRET: &[&str] = &[
 pub fn masked_form(form: &str) -> String {
     let pairs = query_pairs(form);
     let shown = pairs.iter().map(|(name, value)| {
-        let value = if is_secret(name) { HIDDEN_VALUE } else { value.as_str() };
+        let value = if is_secret_field(name) { HIDDEN_VALUE } else { value.as_str() };
         let plain = |byte: u8| is_unreserved(byte) || matches!(byte, b'(' | b')');
         format!("{}={}", percent_encoded(name, is_unreserved), percent_encoded(value, plain))
     });
@@ -61,11 +61,27 @@ pub fn masked_json(body: &[u8]) -> String {
     }
 }
 
+/// The secrets in the answer of an endpoint. A `code` in it is the name of an error.
+pub fn secrets_in(document: &Value) -> Vec<String> {
+    let is_issued = |name: &str| is_secret_field(name) && (name.ends_with("_token") || name.ends_with("_secret"));
+    match document {
+        Value::Object(fields) => {
+            let found = fields.iter().flat_map(|(name, value)| match value {
+                Value::String(text) if is_issued(name) => vec![text.clone()],
+                _ => secrets_in(value),
+            });
+            found.collect()
+        }
+        Value::Array(items) => items.iter().flat_map(secrets_in).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
+}
+
 fn mask(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                if is_secret(name) && value.is_string() {
+                if is_secret_field(name) && value.is_string() {
                     *value = HIDDEN_VALUE.into();
                 } else {
                     mask(value);
@@ -77,7 +93,8 @@ fn mask(value: &mut Value) {
     }
 }
 
-fn is_secret(name: &str) -> bool {
+/// True if the value of a field is a secret.
+pub fn is_secret_field(name: &str) -> bool {
     SECRET.contains(&name.to_ascii_lowercase().as_str())
 }
 
@@ -99,5 +116,8 @@ mod tests {
             r#"{"access_token":"(hidden)","expires_in":1,"deep":[{"refresh_token":"(hidden)"}],"error":"e"}"#
         );
         assert_eq!(masked_json(b"token=abc"), "(9 bytes that are not JSON)");
+        let document =
+            serde_json::json!({"access_token": "t", "expires_in": 1, "deep": [{"id_token": "i"}], "code": "c"});
+        assert_eq!(secrets_in(&document), ["t", "i"]);
     }
 }

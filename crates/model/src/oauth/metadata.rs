@@ -113,15 +113,28 @@ pub fn match_resource(resource: &str, server: &str) -> ResourceMatch {
     let (Some((origin, path)), Some((at, server_path))) = (split_url(resource), split_url(server)) else {
         return ResourceMatch::Other;
     };
-    if origin != at {
+    if without_default_port(&origin) != without_default_port(&at) {
         return ResourceMatch::Other;
     }
-    if canonical_resource(resource) == canonical_resource(server) {
+    if comparable(resource) == comparable(server) {
         return ResourceMatch::Same;
     }
     let (parent, path) = (path.trim_end_matches('/'), server_path.trim_end_matches('/'));
     let is_parent = path.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     if is_parent { ResourceMatch::Parent } else { ResourceMatch::Other }
+}
+
+/// A URL in the form in which two of them are compared.
+fn comparable(url: &str) -> String {
+    let url = canonical_resource(url);
+    let Some((origin, _)) = split_url(&url) else { return url };
+    format!("{}{}", without_default_port(&origin), &url[origin.len()..])
+}
+
+/// An origin; the port that its scheme implies is the same as none (RFC 3986 section 6.2.3).
+fn without_default_port(origin: &str) -> &str {
+    let port = if origin.starts_with("https:") { ":443" } else { ":80" };
+    origin.strip_suffix(port).unwrap_or(origin)
 }
 
 fn text(document: &Value, name: &str) -> Option<String> {
@@ -164,6 +177,15 @@ mod tests {
             ("x", ResourceMatch::Other),
         ] {
             assert_eq!(match_resource(resource, "https://x/a/mcp"), wanted, "{resource}");
+        }
+        for (resource, server, wanted) in [
+            ("https://x/mcp", "https://x:443/mcp", ResourceMatch::Same),
+            ("http://x:80/mcp", "http://x/mcp", ResourceMatch::Same),
+            ("https://x:443", "https://x/mcp", ResourceMatch::Parent),
+            ("https://x:80/mcp", "https://x/mcp", ResourceMatch::Other),
+            ("https://x/mcp?a=1", "https://x:443/mcp", ResourceMatch::Parent),
+        ] {
+            assert_eq!(match_resource(resource, server), wanted, "{resource} {server}");
         }
     }
 }

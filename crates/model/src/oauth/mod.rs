@@ -23,7 +23,7 @@ pub use discovery::{
     split_url,
 };
 pub use login_record::{LoginRecord, RegisteredClient};
-pub use mask::{HIDDEN_VALUE, masked_form, masked_json, masked_query};
+pub use mask::{HIDDEN_VALUE, is_secret_field, masked_form, masked_json, masked_query, secrets_in};
 pub use metadata::{ResourceMatch, ResourceMetadata, ServerMetadata, match_resource};
 pub use obstacle::{LoginObstacle, LoginStep, check_endpoints, check_issuer, check_pkce, check_resource};
 pub use scopes::{choose_scopes, split_scopes, step_up_scopes, union_of_scopes};

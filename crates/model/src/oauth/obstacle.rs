@@ -118,6 +118,7 @@ pub fn check_pkce(metadata: &ServerMetadata) -> Result<(), LoginObstacle> {
 /// Endpoints must be there, and encrypted unless they are on this machine or the server itself is not.
 pub fn check_endpoints(metadata: &ServerMetadata, server: &str, needed: &[&str]) -> Result<(), LoginObstacle> {
     let all = [
+        ("issuer", &metadata.issuer),
         ("authorization_endpoint", &metadata.authorization_endpoint),
         ("token_endpoint", &metadata.token_endpoint),
         ("registration_endpoint", &metadata.registration_endpoint),

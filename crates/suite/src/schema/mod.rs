@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 use crate::{assertion_file, scenario_file, suite_file};
 
 /// The folder of the published schemas.
-const PUBLISHED: &str = "https://raw.githubusercontent.com/mcprove/mcprove/main/schema";
+pub const PUBLISHED: &str = "https://raw.githubusercontent.com/mcprove/mcprove/main/schema";
 
 /// The dialect that schemas are written in.
-const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
+pub const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// A file kind and its schema.
 pub struct FileKind {

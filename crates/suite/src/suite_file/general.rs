@@ -9,7 +9,8 @@ use super::default_test::DefaultTest;
 use super::lifecycle::When;
 use super::performance::Performance;
 use super::run_options::RunOptions;
-use super::{Unit, budget, coverage, default_test, hooks, lifecycle, performance, run_options, security};
+use super::{Unit, budget, coverage, default_test, fuzz, hooks, lifecycle, performance, run_options, security};
+use crate::assertion_file::templates::Scope;
 
 /// Settings for all tests; if several files have the same setting, the one that imports the others wins.
 pub(super) struct General {
@@ -52,6 +53,7 @@ impl General {
         let coverage = first("coverage").map(|(of, node)| coverage::decode(&node, &mut found[of])).unwrap_or_default();
         let budget = first("budget").map(|(of, node)| budget::decode(&node, &mut found[of])).unwrap_or_default();
         let security = first("security").map(|(of, node)| security::decode(&node, &mut found[of])).unwrap_or_default();
+        let dictionary = first("fuzz").map(|(of, node)| fuzz::decode(&node, &Scope::new(false), &mut found[of]));
         let defaults = first("defaultTest").map(|(of, node)| (of, default_test::decode(&node, &mut found[of])));
         let judge = first("judge").and_then(|(of, node)| decode_judge(&node, &mut found[of]));
         let options = SuiteOptions {
@@ -66,6 +68,7 @@ impl General {
             coverage,
             budget,
             security,
+            fuzz: dictionary.unwrap_or_default(),
         };
         let defaults_of = defaults.as_ref().map(|(of, _)| *of);
         let defaults = defaults.map(|(_, defaults)| defaults).unwrap_or_default();

@@ -17,6 +17,7 @@ pub mod differences;
 mod evals;
 mod faults;
 mod fixtures;
+mod fuzz;
 mod general;
 mod hooks;
 mod http;
@@ -82,6 +83,7 @@ const FIELDS: &[Field] = &[
     Field::optional("default_server", short_forms::default_server_schema),
     Field::preview("faults", faults::schema),
     Field::preview("fixtures", fixtures::schema),
+    Field::preview("fuzz", fuzz::schema),
     Field::preview("hooks", hooks::schema),
     Field::optional("implicit", implicit::schema),
     Field::optional("imports", || {

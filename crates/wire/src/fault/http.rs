@@ -132,7 +132,8 @@ impl<S: AsyncRead + Unpin, T: AsyncWrite + Unpin, C: AsyncWrite + Unpin> Link<'_
             }
             Inward::Replace(message) => {
                 let body = message.to_string();
-                let mut bytes = reframed(&request.head, &request.head.first, body.len()).into_bytes();
+                let name = message["params"]["name"].as_str();
+                let mut bytes = reframed(&request.head, name, body.len()).into_bytes();
                 bytes.extend_from_slice(body.as_bytes());
                 if self.to_server.write_all(&bytes).await.is_err() || self.to_server.flush().await.is_err() {
                     return false;
@@ -333,11 +334,13 @@ fn json_head(head: &Head, length: usize) -> String {
     text
 }
 
-/// The head of a request with a body of another length.
-fn reframed(head: &Head, first: &str, length: usize) -> String {
-    let mut text = format!("{first}\r\n");
+/// The head of a request with a body of another length, which names another tool.
+fn reframed(head: &Head, tool: Option<&str>, length: usize) -> String {
+    let mut text = format!("{}\r\n", head.first);
     let own = ["content-length", "transfer-encoding"];
     for (name, value) in head.fields.iter().filter(|(name, _)| !own.iter().any(|own| name.eq_ignore_ascii_case(own))) {
+        // Since 2026-07-28, servers compare this header with the body.
+        let value = tool.filter(|_| name.eq_ignore_ascii_case("mcp-name")).unwrap_or(value);
         let _ = write!(text, "{name}: {value}\r\n");
     }
     let _ = write!(text, "content-length: {length}\r\n\r\n");

@@ -1,5 +1,6 @@
 //! From a challenge to the authorization server: the documents on the way, fetched in order and checked.
 
+use mcprove_model::escape_line;
 use mcprove_model::oauth::{
     Challenge, Document, LoginObstacle, LoginStep, ResourceMetadata, ServerMetadata, canonical_resource,
     check_endpoints, check_issuer, check_pkce, check_resource, resource_metadata_urls, server_metadata_urls, split_url,
@@ -58,7 +59,12 @@ pub(super) async fn discover(exchanges: &Exchanges<'_>, wanted: Wanted<'_>) -> R
             "list the issuer of its tokens: `\"authorization_servers\": [\"https://…\"]`",
         ));
     };
-    let (document, tried) = first_of(exchanges, &server_metadata_urls(chosen)).await;
+    let urls = server_metadata_urls(chosen);
+    if urls.is_empty() {
+        let what = format!("`authorization_servers` lists `{}`, which is not a URL", escape_line(chosen));
+        return Err(LoginObstacle::new(LoginStep::ResourceMetadata, what, "list the issuer: `https://…`"));
+    }
+    let (document, tried) = first_of(exchanges, &urls).await;
     let Some(document) = document else {
         let what = format!("no metadata of `{chosen}` was found: {}", outcomes(&tried));
         let help = "serve the document of RFC 8414 at the first of these URLs";
@@ -128,13 +134,6 @@ pub(super) async fn first_of(exchanges: &Exchanges<'_>, urls: &[String]) -> (Opt
 
 /// The answers of all URLs, in one line.
 pub(super) fn outcomes(tried: &[Document]) -> String {
-    let outcome = |document: &Document| {
-        let answer = match (document.status, &document.error) {
-            (Some(200), _) => "not a JSON object".to_owned(),
-            (Some(status), _) => format!("HTTP {status}"),
-            (None, error) => error.clone().unwrap_or_default(),
-        };
-        format!("{} ({answer})", document.url)
-    };
+    let outcome = |document: &Document| format!("{} ({})", document.url, document.answer());
     tried.iter().map(outcome).collect::<Vec<_>>().join(", ")
 }

@@ -1,11 +1,14 @@
 //! The HTTP exchanges of a login, each of which is logged without its secrets.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::Method;
-use mcprove_model::oauth::{Document, masked_form, masked_json, masked_query};
-use mcprove_model::{Direction, WirePart, bounded_json, is_unreserved, percent_encoded, without_password};
+use mcprove_model::oauth::{Document, is_secret_field, masked_form, masked_json, masked_query, secrets_in};
+use mcprove_model::{
+    Direction, Redactor, WirePart, bounded_json, is_unreserved, percent_encoded, without_password,
+};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -56,8 +59,10 @@ impl LoginLog {
 /// Makes the exchanges of a login.
 #[derive(Debug)]
 pub(super) struct Exchanges<'e> {
-    pub(super) client: HttpClient,
-    pub(super) log: &'e LoginLog,
+    client: HttpClient,
+    log: &'e LoginLog,
+    /// Secrets that were sent and received so far: endpoints repeat them in their errors.
+    secrets: Mutex<Vec<String>>,
 }
 
 /// A request of a login.
@@ -72,13 +77,24 @@ struct Ask<'a> {
 
 impl<'e> Exchanges<'e> {
     pub(super) fn new(client: &HttpClient, log: &'e LoginLog) -> Self {
-        Self { client: client.anonymous(), log }
+        Self { client: client.anonymous(), log, secrets: Mutex::default() }
+    }
+
+    /// A text without the secrets of this login.
+    pub(super) fn masked(&self, text: &str) -> String {
+        let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        Redactor::new(secrets.iter().map(String::as_str)).text(text).into_owned()
+    }
+
+    /// Keeps secrets out of the log and of messages.
+    pub(super) fn hide(&self, secrets: impl IntoIterator<Item = String>) {
+        self.secrets.lock().unwrap_or_else(PoisonError::into_inner).extend(secrets);
     }
 
     /// Gets a document.
     pub(super) async fn get(&self, url: &str, headers: Vec<(String, String)>) -> Document {
         let mut place = url.to_owned();
-        for _ in 0..REDIRECTS {
+        for _ in 0..=REDIRECTS {
             let ask = Ask {
                 method: Method::GET,
                 url: &place,
@@ -110,6 +126,7 @@ impl<'e> Exchanges<'e> {
         let body = pairs.collect::<Vec<_>>().join("&");
         let kind = ("content-type".to_owned(), "application/x-www-form-urlencoded".to_owned());
         let headers = [kind].into_iter().chain(headers).collect();
+        self.hide(form.iter().filter(|(name, _)| is_secret_field(name)).map(|(_, value)| value.clone()));
         let shown = masked_form(&body);
         self.ask(Ask { method: Method::POST, url, headers, body, shown }).await
     }
@@ -137,7 +154,8 @@ impl<'e> Exchanges<'e> {
         let failed = |error: String| Document { url: ask.url.to_owned(), error: Some(error), ..Document::default() };
         let agent = ("user-agent".to_owned(), concat!("mcprove/", env!("CARGO_PKG_VERSION")).to_owned());
         let accept = ("accept".to_owned(), "application/json".to_owned());
-        let headers = [agent, accept].into_iter().chain(ask.headers.clone()).collect();
+        let encoding = ("accept-encoding".to_owned(), "identity".to_owned());
+        let headers = [agent, accept, encoding].into_iter().chain(ask.headers.clone()).collect();
         let (method, body) = (ask.method.clone(), Bytes::from(ask.body.clone()));
         let prepared = match prepare(HttpRequestParts { method, url: ask.url, headers, wished: &[], body }) {
             Ok(prepared) => prepared,
@@ -169,8 +187,11 @@ impl<'e> Exchanges<'e> {
             _ => (name.clone(), value.clone()),
         });
         let part = WirePart::HttpResponse { exchange, status, headers: shown.collect::<Vec<_>>().into() };
-        self.log.add(Direction::Received, part, masked_json(&body));
-        let json = bounded_json::parse(&body).filter(Value::is_object);
+        // As hosts do, a mark of the byte order is passed over.
+        let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&body);
+        let json = bounded_json::parse(body).filter(Value::is_object);
+        self.hide(json.iter().flat_map(secrets_in));
+        self.log.add(Direction::Received, part, self.masked(&masked_json(body)));
         Document { url: ask.url.to_owned(), status: Some(status), error: None, headers, json }
     }
 }

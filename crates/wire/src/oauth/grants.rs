@@ -41,7 +41,9 @@ impl TokenClient<'_> {
         if let Some(nonce) = nonce.filter(|_| wants_nonce && self.dpop.is_some()) {
             document = self.send(endpoint, &form, headers, Some(&nonce)).await;
         }
-        read(&document)
+        let reply = self.exchanges.read_tokens(&document)?;
+        check_type(&reply, self.dpop.is_some())?;
+        Ok(reply)
     }
 
     async fn send(
@@ -60,7 +62,7 @@ impl TokenClient<'_> {
 
     /// Form fields and headers that say who the client is.
     #[expect(clippy::type_complexity, reason = "fields and headers, each a list of pairs")]
-    fn credentials(&self) -> Result<(Vec<(&'static str, String)>, Vec<(String, String)>), LoginObstacle> {
+    pub(super) fn credentials(&self) -> Result<(Vec<(&'static str, String)>, Vec<(String, String)>), LoginObstacle> {
         let RegisteredClient { id, secret, .. } = self.client;
         let secret = secret.clone().unwrap_or_default();
         Ok(match choose_client_auth(self.client, self.key.is_some(), self.server) {
@@ -116,7 +118,8 @@ pub(super) async fn exchange_id_token(
         ("subject_token_type", kind("id_token")),
         ("client_id", client_id.to_owned()),
     ];
-    read(&exchanges.post_form(endpoint, &form, Vec::new()).await).map(|reply| reply.access_token)
+    let document = exchanges.post_form(endpoint, &form, Vec::new()).await;
+    exchanges.read_tokens(&document).map(|reply| reply.access_token)
 }
 
 /// Registers a client that is a program on this machine (RFC 7591).
@@ -178,16 +181,47 @@ fn read_registration(document: &Document, redirect_port: u16) -> Result<Register
     })
 }
 
+impl Exchanges<'_> {
+    /// The tokens in the answer of a token endpoint.
+    fn read_tokens(&self, document: &Document) -> Result<TokenReply, LoginObstacle> {
+        read(document).map_err(|obstacle| LoginObstacle { what: self.masked(&obstacle.what), ..obstacle })
+    }
+}
+
+fn check_type(reply: &TokenReply, is_bound: bool) -> Result<(), LoginObstacle> {
+    let is_known =
+        reply.token_type.eq_ignore_ascii_case("bearer") || is_bound && reply.token_type.eq_ignore_ascii_case("dpop");
+    if is_known {
+        return Ok(());
+    }
+    let what = format!("the token is of the type `{}`", shown(&reply.token_type));
+    Err(LoginObstacle::new(LoginStep::Token, what, "issue tokens of the type `Bearer`"))
+}
+
 fn read(document: &Document) -> Result<TokenReply, LoginObstacle> {
     let place = shown(&without_password(&document.url));
-    let Some(status) = document.status else {
-        let what = format!("`{place}`: {}", document.error.clone().unwrap_or_default());
-        return Err(LoginObstacle::new(LoginStep::Token, what, "check that the token endpoint is up and answers"));
+    let obstacle = |what: String, help: &str| Err(LoginObstacle::new(LoginStep::Token, what, help));
+    let status = match (document.status, &document.json) {
+        (None, _) => {
+            let what = format!("`{place}`: {}", document.error.clone().unwrap_or_default());
+            return obstacle(what, "check that the token endpoint is up and answers");
+        }
+        (Some(300..400), _) => {
+            let help = "publish the URL that it redirects to as `token_endpoint`: clients do not send a code elsewhere";
+            return obstacle(format!("`{place}` redirects: {}", document.answer()), help);
+        }
+        (Some(200..300), None) => {
+            let help = "answer with JSON, as in `{\"access_token\": \"…\", \"token_type\": \"Bearer\"}`";
+            return obstacle(format!("`{place}` answered with {}", document.answer()), help);
+        }
+        (Some(status), _) => status,
     };
     let body = document.json.clone().unwrap_or_default();
     read_token_reply(status, &body).map_err(|what| {
         let help = match body.get("error").and_then(Value::as_str) {
-            Some("invalid_client") => "check the client's id, its secret and how it authenticates",
+            Some("invalid_client") => {
+                "check the client's id, its secret and how it authenticates; `mcprove login URL` registers a new client"
+            }
             Some("invalid_scope") => "ask for scopes that the authorization server knows",
             Some("invalid_target") => {
                 "let the authorization server know the URL of the server as a resource (RFC 8707)"

@@ -23,8 +23,12 @@ pub trait LoginHost: fmt::Debug + Send + Sync {
     /// Keeps a login; the error says why that was not possible.
     fn save(&self, record: &LoginRecord) -> Result<(), String>;
 
-    /// The client that was registered with an issuer before.
-    fn registered(&self, issuer: &str) -> Option<RegisteredClient>;
+    /// Takes the client that was registered with an issuer before. It is kept again once a login with it succeeds, so one that
+    /// the issuer has forgotten is not tried twice.
+    fn take_registered(&self, issuer: &str) -> Option<RegisteredClient>;
+
+    /// Shows a problem that does not stop anything yet.
+    fn warn(&self, text: &str);
 
     /// Tries to lock all kept logins, without waiting.
     fn lock(&self) -> LoginLock;

@@ -70,7 +70,6 @@ pub async fn log_in(
             login.unattended(jwt_bearer(&grant), dpop.as_ref()).await?
         }
     };
-    check_type(&reply, dpop.is_some())?;
     let record = LoginRecord {
         server: (*server).to_owned(),
         resource: found.resource.clone(),
@@ -111,7 +110,6 @@ pub(super) async fn refresh(
             ("resource", record.resource.clone()),
         ])
         .await?;
-    check_type(&reply, dpop.is_some())?;
     Ok(record.clone().with_tokens(reply, unix_seconds()))
 }
 
@@ -120,19 +118,25 @@ pub async fn revoke(record: &LoginRecord, client: &HttpClient) -> Result<bool, S
     let Some(endpoint) = &record.revocation_endpoint else { return Ok(false) };
     let log = LoginLog::default();
     let exchanges = Exchanges::new(client, &log);
-    let (token, hint) = match &record.refresh_token {
-        Some(token) => (token, "refresh_token"),
-        None => (&record.access_token, "access_token"),
-    };
-    let mut form = vec![("token", token.clone()), ("token_type_hint", hint.to_owned())];
-    form.push(("client_id", record.client.id.clone()));
-    form.extend(record.client.secret.clone().map(|secret| ("client_secret", secret)));
-    let document = exchanges.post_form(endpoint, &form, Vec::new()).await;
-    match (document.status, document.error) {
-        (Some(200..300), _) => Ok(true),
-        (Some(status), _) => Err(format!("`{endpoint}` answered with HTTP {status}")),
-        (None, error) => Err(format!("`{endpoint}`: {}", error.unwrap_or_default())),
+    let server = server_of(record);
+    let client = TokenClient { exchanges: &exchanges, server: &server, client: &record.client, key: None, dpop: None };
+    let refresh = record.refresh_token.iter().map(|token| (token, "refresh_token"));
+    // Some servers let the access token live on when the refresh token is revoked.
+    for (token, hint) in refresh.chain([(&record.access_token, "access_token")]) {
+        let (credentials, headers) = client.credentials().map_err(|obstacle| obstacle.what)?;
+        let mut form = vec![("token", token.clone()), ("token_type_hint", hint.to_owned())];
+        form.extend(credentials);
+        let document = exchanges.post_form(endpoint, &form, headers).await;
+        let unsupported = document.json.as_ref().is_some_and(|body| body["error"] == "unsupported_token_type");
+        match (document.status, document.error) {
+            (Some(200..300), _) => {}
+            // Access tokens that are not stored there cannot be revoked (RFC 7009 section 2.2.1).
+            (Some(_), _) if unsupported && hint == "access_token" && record.refresh_token.is_some() => {}
+            (Some(status), _) => return Err(format!("`{endpoint}` answered with HTTP {status}")),
+            (None, error) => return Err(format!("`{endpoint}`: {}", error.unwrap_or_default())),
+        }
     }
+    Ok(true)
 }
 
 /// Facts about the authorization server of a login.
@@ -153,12 +157,22 @@ async fn probe(exchanges: &Exchanges<'_>, server: &str) -> Result<Option<Challen
             let challenge = bearer_challenge(document.header("www-authenticate"));
             Ok(Some(challenge.unwrap_or_default()))
         }
+        (Some(404), _) => Err(LoginObstacle::new(
+            LoginStep::Challenge,
+            "nothing is at this URL (HTTP 404)",
+            "fix the path; it often ends in `/mcp`",
+        )),
         // It may want a login for some requests only; its metadata shows that.
         (Some(_), _) => Ok(None),
         (None, error) => Err(LoginObstacle::new(
             LoginStep::Challenge,
             format!("the server was not reached: {}", error.clone().unwrap_or_default()),
-            "start the server, or fix the URL",
+            match &document.error {
+                Some(error) if error.starts_with("TLS ") => {
+                    "check the certificate and whether the port speaks TLS; SSL_CERT_FILE adds roots"
+                }
+                _ => "start the server, or fix the URL",
+            },
         )),
     }
 }
@@ -179,16 +193,6 @@ fn scopes_of(request: &LoginRequest<'_>, found: &Discovered) -> Vec<String> {
 
 fn jwt_bearer(assertion: &str) -> Vec<(&'static str, String)> {
     vec![("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer".to_owned()), ("assertion", assertion.to_owned())]
-}
-
-fn check_type(reply: &TokenReply, is_bound: bool) -> Result<(), LoginObstacle> {
-    let is_known =
-        reply.token_type.eq_ignore_ascii_case("bearer") || is_bound && reply.token_type.eq_ignore_ascii_case("dpop");
-    if is_known {
-        return Ok(());
-    }
-    let what = format!("the token is of the type `{}`", mcprove_model::escape_line(&reply.token_type));
-    Err(LoginObstacle::new(LoginStep::Token, what, "issue tokens of the type `Bearer`"))
 }
 
 /// A login under way.
@@ -221,19 +225,24 @@ impl Login<'_> {
     /// Tokens for a person who signs in with a browser.
     async fn by_browser(&self, dpop: Option<&JwtKey>) -> Result<(TokenReply, RegisteredClient), LoginObstacle> {
         let LoginRequest { settings, host, patience, .. } = self.request;
-        let registered = host.registered(&self.found.issuer);
-        let choice = choose_client(settings, registered.as_ref(), &self.found.server)?;
-        let wish = match &choice {
-            ClientChoice::Known(client) => client.redirect_port,
-            ClientChoice::Document(_) | ClientChoice::Register(_) => settings.redirect_port,
+        let registered = match &settings.client_id {
+            None => host.take_registered(&self.found.issuer),
+            Some(_) => None,
         };
+        let choice = choose_client(settings, registered.as_ref(), &self.found.server)?;
+        let known = match &choice {
+            ClientChoice::Known(client) => client.redirect_port,
+            ClientChoice::Document(_) | ClientChoice::Register(_) => None,
+        };
+        let wish = settings.redirect_port.or(known);
         let page = RedirectPage::open(wish, settings.redirect_port.is_some()).await.map_err(|error| {
-            let what = format!("no page can be opened on 127.0.0.1 for the redirect: {error}");
+            let port = wish.map(|port| format!(":{port}")).unwrap_or_default();
+            let what = format!("no page can be opened on 127.0.0.1{port} for the redirect: {error}");
             LoginObstacle::new(LoginStep::Authorization, what, "free the port, or give another one")
         })?;
         let client = match choice {
             ClientChoice::Known(client) if settings.client_id.is_some() => client,
-            ClientChoice::Known(client) if wish == Some(page.port()) && client.may_ask_for(&self.scopes) => client,
+            ClientChoice::Known(client) if known == Some(page.port()) && client.may_ask_for(&self.scopes) => client,
             ClientChoice::Document(url) => RegisteredClient { id: url, ..RegisteredClient::default() },
             ClientChoice::Register(endpoint) => self.register(&endpoint, page.port()).await?,
             // The port that it was registered with is taken, or it may not ask for these scopes.
@@ -249,7 +258,7 @@ impl Login<'_> {
         let deadline = Instant::now() + *patience;
         let waited =
             page.wait(deadline, |query| expected.is_answered_by(query), |query| read_callback(query, &expected));
-        let code = waited.await.map_err(|obstacle| {
+        let (code, browser) = waited.await.map_err(|obstacle| {
             obstacle.unwrap_or_else(|| {
                 let what = format!("no user signed in within {} s", patience.as_secs());
                 LoginObstacle::new(LoginStep::Authorization, what, "log in again: `mcprove login URL`")
@@ -262,7 +271,9 @@ impl Login<'_> {
             ("code_verifier", verifier),
         ];
         grant.push(("resource", self.found.resource.clone()));
-        Ok((self.token_client(&client, dpop).ask(grant).await?, client))
+        let reply = self.token_client(&client, dpop).ask(grant).await;
+        browser.show(&reply).await;
+        Ok((reply?, client))
     }
 
     async fn register(&self, endpoint: &str, port: u16) -> Result<RegisteredClient, LoginObstacle> {

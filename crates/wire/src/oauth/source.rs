@@ -8,6 +8,7 @@ use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::{Response, StatusCode};
 use mcprove_model::oauth::{Challenge, LoginObstacle, LoginRecord, OauthSettings, bearer_challenge, step_up_scopes};
+use mcprove_model::without_password;
 use tokio::time::{Instant, sleep};
 
 use super::dpop::{Proof, unix_seconds};
@@ -36,6 +37,8 @@ pub struct LoginSource {
     state: tokio::sync::Mutex<State>,
     /// True once there is a token.
     has_token: AtomicBool,
+    /// True from the beginning of a login to its end.
+    is_open: AtomicBool,
     given: Arc<Mutex<Vec<String>>>,
 }
 
@@ -48,6 +51,8 @@ struct State {
     /// The nonce that the server asked for.
     nonce: Option<String>,
     step_ups: usize,
+    /// True once the user knows that a token was not renewed.
+    is_renewal_reported: bool,
     /// The reason for which the last login failed: it is not made again.
     failed: Option<LoginObstacle>,
 }
@@ -145,6 +150,7 @@ impl LoginSource {
             host,
             state: tokio::sync::Mutex::default(),
             has_token: AtomicBool::new(false),
+            is_open: AtomicBool::new(false),
             given,
         }
     }
@@ -156,6 +162,11 @@ impl LoginSource {
     /// True if requests carry a token, as far as is known.
     pub fn has_token(&self) -> bool {
         self.has_token.load(Ordering::Relaxed)
+    }
+
+    /// True if a login was begun and not waited for.
+    pub fn was_interrupted(&self) -> bool {
+        self.is_open.swap(false, Ordering::Relaxed)
     }
 
     /// Looks for a kept login, unless a request does that already.
@@ -260,7 +271,10 @@ impl LoginSource {
             host: &self.host,
             patience,
         };
-        let record = log_in(&request, client, log).await?;
+        self.is_open.store(true, Ordering::Relaxed);
+        let made = log_in(&request, client, log).await;
+        self.is_open.store(false, Ordering::Relaxed);
+        let record = made?;
         self.keep(state, record, !self.settings.is_unattended());
         Ok(())
     }
@@ -284,7 +298,13 @@ impl LoginSource {
                 self.keep(state, renewed, true);
                 true
             }
-            Err(_) => false,
+            Err(obstacle) => {
+                if !std::mem::replace(&mut state.is_renewal_reported, true) {
+                    let place = without_password(&self.server);
+                    self.host.warn(&format!("the login at {place} was not renewed: {}", obstacle.what));
+                }
+                false
+            }
         }
     }
 
@@ -330,7 +350,10 @@ impl LoginSource {
         drop(given);
         if is_stored {
             // A login that cannot be kept still serves this run.
-            let _ = self.host.save(&record);
+            if let Err(error) = self.host.save(&record) {
+                let place = without_password(&self.server);
+                self.host.warn(&format!("the login at {place} is for this run alone: {error}"));
+            }
         }
         state.key = record.dpop_key.as_deref().and_then(|key| JwtKey::from_base64(key).ok()).map(Arc::new);
         state.record = Some(record);

@@ -145,9 +145,11 @@ impl RequestTap {
             headers: shown(&head, self.tap.all.tap.reveals).into(),
         };
         let tap = &self.tap.all.tap;
-        tap.observe(session, Direction::Sent, part, Bytes::new()).await;
-        if !body.is_empty() {
-            tap.observe(session, Direction::Sent, WirePart::Message, Bytes::from(body)).await;
+        if body.is_empty() {
+            tap.observe(session, Direction::Sent, part, Bytes::new()).await;
+        } else {
+            let parts = [(part, Bytes::new()), (WirePart::Message, Bytes::from(body))];
+            tap.observe_all(session, Direction::Sent, parts).await;
         }
     }
 }

@@ -11,6 +11,8 @@ mod pump;
 mod readable;
 mod stdio;
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use bytes::Bytes;
 use mcprove_model::{Direction, WirePart};
 use tokio::sync::mpsc;
@@ -42,6 +44,8 @@ pub struct TappedMessage {
 #[derive(Clone, Debug)]
 pub struct Tap {
     listener: mpsc::Sender<TappedMessage>,
+    /// Held while messages are queued, so that the parts of a request stay together.
+    order: Arc<Mutex<()>>,
     began: Instant,
     /// True if secrets in headers are shown: those of a test are made up.
     reveals: bool,
@@ -51,7 +55,7 @@ impl Tap {
     /// A tap and the receiver of its messages.
     pub fn pair() -> (Self, mpsc::Receiver<TappedMessage>) {
         let (listener, messages) = mpsc::channel(BACKLOG);
-        (Self { listener, began: Instant::now(), reveals: false }, messages)
+        (Self { listener, order: Arc::default(), began: Instant::now(), reveals: false }, messages)
     }
 
     /// A tap that began at another time, and shows headers as they are.
@@ -61,8 +65,17 @@ impl Tap {
     }
 
     async fn observe(&self, session: u32, direction: Direction, part: WirePart, body: Bytes) {
-        let at_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.observe_all(session, direction, [(part, body)]).await;
+    }
+
+    /// Observes parts that belong together: at the same time, and with nothing in between.
+    async fn observe_all<const N: usize>(&self, session: u32, direction: Direction, parts: [(WirePart, Bytes); N]) {
         // The receiver may be gone when enough was observed; the conversation goes on.
-        let _ = self.listener.send(TappedMessage { at_us, session, direction, part, body }).await;
+        let Ok(places) = self.listener.reserve_many(N).await else { return };
+        let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let at_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        for (place, (part, body)) in places.zip(parts) {
+            place.send(TappedMessage { at_us, session, direction, part, body });
+        }
     }
 }

@@ -102,7 +102,13 @@ pub(crate) fn confine(program: &Program) -> io::Result<Option<Confined>> {
     let mut writable = vec![scratch.path().to_owned()];
     writable.extend(policy.writable.iter().filter_map(|path| absolute(path)));
     writable.extend(setup.caches.folders.iter().cloned());
-    let mut env: Vec<_> = ["TMPDIR", "TMP", "TEMP"].map(|name| (name, scratch.path().to_owned())).into();
+    // A folder for temporary files that the program is given, and may write to, stays.
+    let is_given = |name: &str| {
+        let given = program.env.iter().find(|(known, _)| known == name);
+        given.is_some_and(|(_, folder)| policy.writable.iter().any(|path| path == Path::new(folder)))
+    };
+    let temporary = ["TMPDIR", "TMP", "TEMP"].into_iter().filter(|name| !is_given(name));
+    let mut env: Vec<_> = temporary.map(|name| (name, scratch.path().to_owned())).collect();
     for (name, folder) in &setup.caches.redirected {
         env.push((name, scratch.path().join(folder)));
     }

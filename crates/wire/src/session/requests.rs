@@ -127,6 +127,16 @@ impl Session {
         tool_params(name, arguments, self.next_id)
     }
 
+    /// Params that somebody wrote, with a progress token; whatever else is in them stays.
+    pub fn with_progress_token(&self, mut params: Value) -> Value {
+        let map = params.as_object_mut();
+        let meta = map.map(|map| map.entry("_meta").or_insert_with(|| json!({}))).and_then(Value::as_object_mut);
+        if let Some(meta) = meta {
+            meta.entry("progressToken").or_insert_with(|| json!(self.next_id));
+        }
+        params
+    }
+
     /// On HTTP in the modern era a call mirrors annotated arguments, so the schemas must be known, as a host knows
     /// them. [`Session::call_tool`] does this by itself; callers that start calls by hand do it first.
     pub async fn learn_schemas(&mut self, deadline: Instant) {

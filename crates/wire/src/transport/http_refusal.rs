@@ -74,7 +74,13 @@ fn explain(response: &Response<Incoming>, method: &Method) -> (String, String) {
                 Some(kind) => format!("the server answered with `{kind}` instead of JSON or an event stream"),
                 None => "the server answered without a content type".to_owned(),
             },
-            "is this the address of the MCP endpoint? it often ends in `/mcp`".to_owned(),
+            if shown("content-type").is_some_and(|kind| kind.to_ascii_lowercase().starts_with("text/html")) {
+                "is this the URL of the MCP endpoint? it often ends in `/mcp`; if this is a page to log in, the server \
+                 must answer with 401 in its place"
+                    .to_owned()
+            } else {
+                "is this the address of the MCP endpoint? it often ends in `/mcp`".to_owned()
+            },
         ),
         300..=399 => (
             format!(

@@ -11,6 +11,8 @@ import sysconfig
 import threading
 from typing import Any
 
+ANOTHER_PROGRAM = "if this is not mcprove, set MCPROVE to the full path of the program"
+
 
 class DriveError(Exception):
     """A request that could not be done: a mistake in it, or a server that could not be reached."""
@@ -46,7 +48,7 @@ class Driver:
     """A running `mcprove drive`."""
 
     def __init__(self, program: str | None = None, cwd: str | os.PathLike[str] | None = None) -> None:
-        path = find_program(program)
+        path = self._path = find_program(program)
         try:
             self._process = subprocess.Popen(
                 [path, "drive"],
@@ -56,8 +58,9 @@ class Driver:
                 encoding="utf-8",
             )
         except OSError as error:
-            help = "install mcprove, or set MCPROVE to the path of the program"
+            help = "install mcprove, or set MCPROVE to the full path of the program"
             raise DriveError({"message": f"`{path}` could not be started: {error}", "help": help}) from None
+        self._has_answered = False
         self._lock = threading.Lock()
         self._id = 0
 
@@ -74,15 +77,41 @@ class Driver:
             except (BrokenPipeError, ValueError):
                 answer = ""
         if not answer:
-            code = self._process.poll()
-            raise DriveError({"message": f"mcprove ended (exit code {code}); its standard error says why"})
-        reply = json.loads(answer)
+            raise self._ended()
+        reply = self._decode(answer)
         if "error" in reply:
             raise DriveError(reply["error"])
         return reply["result"]
 
+    def _ended(self) -> DriveError:
+        # Its output is closed, so it is about to end.
+        self._process.stdin.close()
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        error = {"message": f"`{self._path} drive` ended (exit code {code}); its standard error says why"}
+        if not self._has_answered:
+            error["help"] = ANOTHER_PROGRAM
+        return DriveError(error)
+
+    def _decode(self, answer: str) -> dict[str, Any]:
+        try:
+            reply = json.loads(answer)
+        except ValueError:
+            reply = None
+        if not isinstance(reply, dict) or reply.get("id") != self._id or not reply.keys() & {"result", "error"}:
+            # Another program may never end.
+            self._process.kill()
+            shown = answer.strip()[:80]
+            raise DriveError({"message": f"`{self._path} drive` sent `{shown}`, which is no reply", "help": ANOTHER_PROGRAM})
+        self._has_answered = True
+        return reply
+
     def open(self, server: str | dict[str, Any], **params: Any) -> Server:
         """Starts or reaches a server."""
+        __tracebackhide__ = True
         return Server(self, self.request("open", server=server, **params))
 
     def close(self) -> None:
@@ -128,10 +157,12 @@ class Server:
 
     def list(self) -> dict[str, Any]:
         """Tools, resources, resource templates and prompts."""
+        __tracebackhide__ = True
         return self._driver.request("list", session=self._session)
 
     def close(self) -> None:
         """Ends the session and the process of the server."""
+        __tracebackhide__ = True
         self._driver.request("close", session=self._session)
 
     def _ask(self, method: str, options: dict[str, Any], **params: Any) -> Reply:

@@ -12,6 +12,8 @@ import pytest
 
 from .driver import Driver, DriveError, Server
 
+SUFFIXES = (".yaml", ".yml")
+
 #: Where suites are looked for when nothing is configured.
 DEFAULT_SUITES = ["mcprove.yml", "mcprove.yaml", "mcptest.yml", "mcptest.yaml", "evals"]
 
@@ -33,6 +35,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "mcprove: a test of an mcprove suite")
     config.addinivalue_line("markers", "mcp_server(server): the server of the `mcp_server` fixture")
     config.stash[RUNNER] = Runner(config)
+    configured = config.getini("mcprove_suites")
+    for suite in configured:
+        path = config.rootpath / suite
+        if not path.exists():
+            raise pytest.UsageError(f"`mcprove_suites` names `{suite}`, which does not exist in {config.rootpath}")
+        if path.is_dir() and not any(file.suffix in SUFFIXES for file in path.rglob("*")):
+            raise pytest.UsageError(f"`mcprove_suites` names `{suite}`, which holds no `.yaml` or `.yml` files")
+    # `testpaths` names what else is searched; suites that are configured are wanted, too.
+    source = getattr(config, "args_source", None)
+    if source is not None and source.name == "TESTPATHS":
+        searched = [Path(arg).absolute() for arg in config.args]
+        wanted = [config.rootpath / suite for suite in configured]
+        config.args.extend(str(path) for path in wanted if not any(path.is_relative_to(folder) for folder in searched))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -42,7 +57,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    if file_path.suffix not in (".yaml", ".yml"):
+    if file_path.suffix not in SUFFIXES:
         return None
     runner = parent.config.stash[RUNNER]
     if runner.has_tests(file_path, is_named=parent.session.isinitpath(file_path)):
@@ -181,7 +196,10 @@ class Runner:
             raise SuiteFailure("mcprove did not report a result for this test") from None
 
     def _collect(self, suites: list[str]) -> None:
-        answer = self.driver.request("collect", args=self._args(suites))
+        try:
+            answer = self.driver.request("collect", args=self._args(suites))
+        except DriveError as error:
+            raise pytest.Collector.CollectError(str(error)) from None
         for test in answer["tests"]:
             self._entry(test["file"])["tests"].append(test)
         for finding in answer["findings"]:
@@ -189,7 +207,7 @@ class Runner:
             if finding["severity"] in ("note", "warning"):
                 continue
             if place is None:
-                raise pytest.UsageError(answer["message"])
+                raise pytest.Collector.CollectError(answer["message"])
             entry = self._entry(place["file"])
             entry["mistakes"].append(finding)
             entry["message"] += mistake_text(finding, place)
@@ -223,6 +241,7 @@ def mcp_open(request: pytest.FixtureRequest) -> Iterator[Any]:
     opened: list[Server] = []
 
     def open_server(server: str | list[str] | dict[str, Any], **params: Any) -> Server:
+        __tracebackhide__ = True
         if isinstance(server, list):
             server = shlex.join(server)
         params.setdefault("file", str(request.path))
@@ -246,5 +265,5 @@ def mcp_server(request: pytest.FixtureRequest, mcp_open: Any) -> Server:
     marker = request.node.get_closest_marker("mcp_server")
     server = marker.args[0] if marker and marker.args else request.config.getini("mcprove_server")
     if not server:
-        raise pytest.UsageError('no server: set `mcprove_server` in pyproject.toml, or mark the test with `@pytest.mark.mcp_server("…")`')
+        pytest.fail('no server: set `mcprove_server` in pyproject.toml, or mark the test with `@pytest.mark.mcp_server("…")`', pytrace=False)
     return mcp_open(server)

@@ -1,4 +1,6 @@
-//! A plain client on the official Rust SDK: lists the tools, calls `search`, then `read`, with the SDK's defaults.
+//! A plain client on the official Rust SDK, with the SDK's defaults: lists the tools, calls `search` as often as CALLS says,
+//! lists again if that is more than once, then calls `read`. ERA=modern speaks 2026-07-28. TOOL_CALLS names other
+//! calls instead: a JSON list of `{"name", "arguments"}`, whose results are printed, one per line.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -6,10 +8,13 @@ use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Instant;
 
-use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use rmcp::service::RunningService;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation, ListToolsResult,
+    ProtocolVersion,
+};
+use rmcp::service::{QuitReason, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::{ClientHandler, RoleClient, ServiceExt as _};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt as _, RoleClient};
 use serde_json::{Value, json};
 
 /// A client without capabilities.
@@ -31,13 +36,42 @@ fn told(step: &Value) {
     }
 }
 
-async fn attempt<T, E: Display>(name: &str, work: impl Future<Output = Result<T, E>>) -> Option<T> {
+/// What a step adds to its outcome.
+trait Outcome {
+    fn is_error(&self) -> bool {
+        false
+    }
+
+    fn described(&self) -> Option<Vec<String>> {
+        None
+    }
+}
+
+impl Outcome for RunningService<RoleClient, Plain> {}
+
+impl Outcome for QuitReason {}
+
+impl Outcome for ListToolsResult {
+    fn described(&self) -> Option<Vec<String>> {
+        let tools = self.tools.iter();
+        Some(tools.map(|tool| format!("{}: {}", tool.name, tool.description.as_deref().unwrap_or_default())).collect())
+    }
+}
+
+impl Outcome for CallToolResult {
+    fn is_error(&self) -> bool {
+        self.is_error == Some(true)
+    }
+}
+
+async fn attempt<T: Outcome, E: Display>(name: &str, work: impl Future<Output = Result<T, E>>) -> Option<T> {
     let began = Instant::now();
     told(&json!({"step": name, "outcome": "begun"}));
     let ms = |began: Instant| u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     match work.await {
         Ok(value) => {
-            told(&json!({"step": name, "outcome": "result", "ms": ms(began)}));
+            let outcome = if value.is_error() { "isError" } else { "result" };
+            told(&json!({"step": name, "outcome": outcome, "described": value.described(), "ms": ms(began)}));
             Some(value)
         }
         Err(error) => {
@@ -49,9 +83,37 @@ async fn attempt<T, E: Display>(name: &str, work: impl Future<Output = Result<T,
 
 async fn talk(client: RunningService<RoleClient, Plain>) {
     attempt("list", client.list_tools(None)).await;
-    attempt("search", client.call_tool(CallToolRequestParams::new("search"))).await;
+    if let Ok(calls) = std::env::var("TOOL_CALLS") {
+        let calls: Vec<CallToolRequestParams> = serde_json::from_str(&calls).expect("`TOOL_CALLS` is a list of calls");
+        for call in calls {
+            let name = call.name.to_string();
+            print_result(&client.call_tool(call).await.map_err(|error| format!("{name}: {error}")));
+        }
+        attempt("close", client.cancel()).await;
+        return;
+    }
+    let calls = std::env::var("CALLS").ok().and_then(|calls| calls.parse::<usize>().ok()).unwrap_or(1);
+    for call in 1..=calls {
+        attempt(&format!("search {call}"), client.call_tool(CallToolRequestParams::new("search"))).await;
+    }
+    if calls > 1 {
+        attempt("list again", client.list_tools(None)).await;
+    }
     attempt("read", client.call_tool(CallToolRequestParams::new("read"))).await;
     attempt("close", client.cancel()).await;
+}
+
+#[expect(clippy::print_stdout, reason = "the results are the output of this program")]
+fn print_result(result: &Result<CallToolResult, String>) {
+    println!("{}", json!(result));
+}
+
+fn lifecycle() -> ClientLifecycleMode {
+    if std::env::var("ERA").as_deref() == Ok("modern") {
+        ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+    } else {
+        ClientLifecycleMode::Initialize
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -61,7 +123,7 @@ async fn main() {
     let server = &servers[0];
     if let Some(url) = server["url"].as_str() {
         let transport = StreamableHttpClientTransport::from_uri(url.to_owned());
-        if let Some(client) = attempt("connect", Plain.serve(transport)).await {
+        if let Some(client) = attempt("connect", Plain.serve_with_lifecycle(transport, lifecycle())).await {
             talk(client).await;
         }
         return;
@@ -72,7 +134,7 @@ async fn main() {
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
     let Ok(mut child) = command.spawn() else { return };
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else { return };
-    if let Some(client) = attempt("connect", Plain.serve((stdout, stdin))).await {
+    if let Some(client) = attempt("connect", Plain.serve_with_lifecycle((stdout, stdin), lifecycle())).await {
         talk(client).await;
     }
 }

@@ -1,4 +1,4 @@
-//! The bugs, and the tools that a server with each of them has.
+//! The bugs and the habits, and the tools that a server with each of them has.
 
 /// The tools of a server.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -7,6 +7,9 @@ pub(crate) enum Group {
     Values,
     Counters,
     Settings,
+    Unusual,
+    Projects,
+    Robots,
 }
 
 pub(crate) struct Bug {
@@ -36,7 +39,7 @@ pub(crate) const BUGS: &[Bug] = &[
     notes("list-truncated"),
     Bug { name: "lost-increment", group: Group::Counters },
     notes("page-off-by-one"),
-    notes("read-counts"),
+    notes("read-recolors"),
     notes("resource-stale"),
     Bug { name: "restart-default", group: Group::Settings },
     notes("resurrect"),
@@ -52,4 +55,40 @@ pub(crate) const BUGS: &[Bug] = &[
     values("case-collision"),
     values("double-key"),
     values("prefix-delete"),
+];
+
+const fn unusual(name: &'static str) -> Bug {
+    Bug { name, group: Group::Unusual }
+}
+
+/// What correct servers do, although it may look like a bug.
+pub(crate) const HABITS: &[Bug] = &[
+    values("any-case"),
+    unusual("archive"),
+    unusual("cursor-snapshot"),
+    unusual("defaults"),
+    unusual("delete-any"),
+    unusual("escapes"),
+    unusual("id-pool"),
+    values("keeps-first"),
+    unusual("lowercases"),
+    unusual("markdown"),
+    unusual("newest"),
+    unusual("one-based"),
+    Bug { name: "projects", group: Group::Projects },
+    values("prose"),
+    unusual("rate-limit"),
+    unusual("recent-first"),
+    Bug { name: "robots", group: Group::Robots },
+    unusual("session"),
+    unusual("settles"),
+    values("shows-key"),
+    unusual("soft-delete"),
+    unusual("stamps"),
+    unusual("trims"),
+    unusual("undo"),
+    unusual("unread"),
+    unusual("upsert"),
+    unusual("version"),
+    unusual("views"),
 ];

@@ -12,7 +12,10 @@ use crate::{
     bugs::{Bug, Group},
     counters::Counters,
     notes::Notes,
+    projects::Projects,
+    robots::Robots,
     settings::Settings,
+    unusual::Unusual,
     values::Values,
 };
 
@@ -25,16 +28,22 @@ enum Tools {
     Values(Values),
     Counters(Counters),
     Settings(Settings),
+    Unusual(Box<Unusual>),
+    Projects(Projects),
+    Robots(Robots),
 }
 
 /// Serves until standard input ends.
-pub(crate) fn serve(bug: &Bug, is_fixed: bool, data: Option<PathBuf>) -> ExitCode {
+pub(crate) fn serve(bug: &Bug, (is_fixed, is_broken): (bool, bool), data: Option<PathBuf>) -> ExitCode {
     let name = if is_fixed { "" } else { bug.name };
     let mut tools = match bug.group {
         Group::Notes => Tools::Notes(Box::new(Notes::new(name))),
         Group::Values => Tools::Values(Values::new(name)),
         Group::Counters => Tools::Counters(Counters::new(name)),
         Group::Settings => Tools::Settings(Settings::new(name, data)),
+        Group::Unusual => Tools::Unusual(Box::new(Unusual::new(name, data))),
+        Group::Projects => Tools::Projects(Projects::default()),
+        Group::Robots => Tools::Robots(Robots::new(is_broken)),
     };
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { return ExitCode::SUCCESS };
@@ -61,23 +70,26 @@ fn handle(tools: &mut Tools, message: &Value) {
         "tools/list" => {
             let listed = match tools {
                 Tools::Notes(_) => Notes::listed(),
-                Tools::Values(_) => Values::listed(),
+                Tools::Values(values) => values.listed(),
                 Tools::Counters(_) => Counters::listed(),
                 Tools::Settings(_) => Settings::listed(),
+                Tools::Unusual(unusual) => unusual.listed(),
+                Tools::Projects(_) => Projects::listed(),
+                Tools::Robots(_) => Robots::listed(),
             };
             reply(id, "result", &json!({"tools": listed}));
         }
         "resources/templates/list" => {
             let templates = match tools {
                 Tools::Notes(_) => json!([{"uriTemplate": "note:///{id}", "name": "note"}]),
-                Tools::Values(_) | Tools::Counters(_) | Tools::Settings(_) => json!([]),
+                _ => json!([]),
             };
             reply(id, "result", &json!({"resourceTemplates": templates}));
         }
         "resources/list" => {
             let resources = match tools {
                 Tools::Notes(notes) => notes.resources(),
-                Tools::Values(_) | Tools::Counters(_) | Tools::Settings(_) => Vec::new(),
+                _ => Vec::new(),
             };
             reply(id, "result", &json!({"resources": resources}));
         }
@@ -87,6 +99,9 @@ fn handle(tools: &mut Tools, message: &Value) {
                 Tools::Notes(notes) => notes.call(name, args),
                 Tools::Values(values) => values.call(name, args),
                 Tools::Settings(settings) => settings.call(name, args),
+                Tools::Unusual(unusual) => unusual.call(name, args),
+                Tools::Projects(projects) => projects.call(name, args),
+                Tools::Robots(robots) => robots.call(name, args),
                 // An answer may come later.
                 Tools::Counters(counters) => match counters.call(name, args, id) {
                     Some(answer) => answer,
@@ -102,6 +117,8 @@ fn handle(tools: &mut Tools, message: &Value) {
 /// Answers a call.
 pub(crate) fn answered(id: &Value, answer: Answer) {
     let result = match answer {
+        // A string is a text for people.
+        Ok(Value::String(text)) => json!({"content": [{"type": "text", "text": text}]}),
         Ok(document) => json!({"content": [{"type": "text", "text": document.to_string()}]}),
         Err(text) => json!({"content": [{"type": "text", "text": text}], "isError": true}),
     };

@@ -15,8 +15,17 @@ impl Values {
         Self { bug, values: Vec::new() }
     }
 
-    pub(crate) fn listed() -> Value {
-        let key = json!({"key": {"type": "string"}});
+    pub(crate) fn listed(&self) -> Value {
+        let about = if self.bug == "any-case" { "The key, case-insensitive." } else { "The key." };
+        let key = json!({"key": {"type": "string", "description": about}});
+        if self.bug == "keeps-first" {
+            let both = json!({"key": {"type": "string"}, "value": {"type": "string"}});
+            return json!([
+                writing("add_value", &both, &["key", "value"]),
+                reading("get_value", &key, &["key"]),
+                reading("list_values", &json!({}), &[]),
+            ]);
+        }
         json!([
             writing("set_value", &json!({"key": {"type": "string"}, "value": {"type": "string"}}), &["key", "value"]),
             reading("get_value", &key, &["key"]),
@@ -34,13 +43,26 @@ impl Values {
                     Some(_) => self.values.insert(0, (key, value)),
                     None => self.values.push((key, value)),
                 }
-                Ok(json!({"set": args["key"]}))
+                Ok(if self.bug == "shows-key" {
+                    json!({"key": self.key(text(args, "key")?)})
+                } else {
+                    json!({"set": args["key"]})
+                })
+            }
+            "add_value" => {
+                let (key, value) = (text(args, "key")?, text(args, "value")?);
+                let is_new = !self.values.iter().any(|(known, _)| known == key);
+                if is_new {
+                    self.values.push((key.to_owned(), value.to_owned()));
+                }
+                Ok(json!({"created": is_new}))
             }
             "get_value" => {
                 let key = self.key(text(args, "key")?);
                 let found = self.values.iter().find(|(known, _)| *known == key);
                 let (_, value) = found.ok_or_else(|| format!("there is no value {}", args["key"]))?;
-                Ok(json!({"key": args["key"], "value": value}))
+                let shown = if self.bug == "shows-key" { json!(key) } else { args["key"].clone() };
+                Ok(json!({"key": shown, "value": value}))
             }
             "delete_value" => {
                 let key = self.key(text(args, "key")?);
@@ -50,6 +72,10 @@ impl Values {
                 let is_prefix = self.bug == "prefix-delete";
                 self.values.retain(|(known, _)| if is_prefix { !known.starts_with(&key) } else { *known != key });
                 Ok(json!({"deleted": args["key"]}))
+            }
+            "list_values" if self.bug == "prose" => {
+                let lines: Vec<String> = self.values.iter().map(|(key, value)| format!("- {key} is {value}")).collect();
+                Ok(json!(format!("This is a list of {} values, a line each:\n{}", lines.len(), lines.join("\n"))))
             }
             "list_values" => {
                 let shown: Vec<Value> =
@@ -61,6 +87,10 @@ impl Values {
     }
 
     fn key(&self, key: &str) -> String {
-        if self.bug == "case-collision" { key.to_lowercase() } else { key.to_owned() }
+        if matches!(self.bug, "case-collision" | "any-case" | "shows-key") {
+            key.to_lowercase()
+        } else {
+            key.to_owned()
+        }
     }
 }

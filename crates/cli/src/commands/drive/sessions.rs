@@ -231,6 +231,7 @@ impl<'c> Sessions<'c> {
         };
         let block = kept.block.with_expectation(Some(params.expect));
         let case = decode(document(&open.server, &block, None), &open.source)?;
+        asks_for_something(&case)?;
         let judged = runtime.block_on(open.driver.judge(&case, &mut kept.seen));
         let is_wrong = judged.findings.iter().any(|finding| finding.fails(false));
         let verdict = if is_wrong { Verdict::Failed } else { Verdict::Passed };
@@ -276,7 +277,11 @@ impl<'c> Sessions<'c> {
     ) -> Result<Value, Failure> {
         let (_, open) = self.session(session)?;
         let block = Block { key: key.to_owned(), value };
+        let is_judged = expect.is_some();
         let case = decode(document(&open.server, &block.with_expectation(expect), timeout_ms), &open.source)?;
+        if is_judged {
+            asks_for_something(&case)?;
+        }
         self.perform(session, case, Some(block))
     }
 
@@ -340,6 +345,14 @@ impl Block {
         block.value.extend(expect.map(|expect| ("expect".to_owned(), expect)));
         block
     }
+}
+
+/// An expectation that checks nothing would hold for any reply.
+fn asks_for_something(case: &Case) -> Result<(), Failure> {
+    if case.expect.all().next().is_some() {
+        return Ok(());
+    }
+    Err(Failure::new("`expect` checks nothing", "give it a check, such as `contains`; docs/checks.md lists them"))
 }
 
 /// The server as a map: a command line is split as a shell would.

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcprove_engine::{CorpusEntry, ScanKind, ScanResult, SequenceFailure, SequenceRun, SequenceScan, kept_sequence};
-use mcprove_model::{ExitStatus, Redactor};
+use mcprove_model::{ExitStatus, FuzzDictionary, Redactor, SourceFile};
 use mcprove_report::{fuzz_table, to_safe_json};
 use mcprove_suite::load::bounded_read;
 use serde_json::{Value, json};
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 use crate::saved_tests;
 use crate::scan::{Scan, ScanRequest, Scanned, scan};
 use crate::stdout::print;
+use crate::suites::{load_as_written, usable};
 
 /// Number of calls in all.
 const CALLS: usize = 6000;
@@ -25,6 +27,17 @@ const CALLS: usize = 6000;
 pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let seed = args.seed.unwrap_or_else(Context::unix_ms);
     let times = TIMES.with(args.run.execution.timeout());
+    let (dictionary, source) = match &args.suite {
+        Some(path) => declared(path)?,
+        None => (FuzzDictionary::default(), None),
+    };
+    let corpus = args.corpus.as_deref().map(read_corpus).transpose()?.unwrap_or_default();
+    if let Some(folder) = args.corpus.as_ref().filter(|_| args.replay && corpus.is_empty()) {
+        return Err(Failure::NothingSelected {
+            message: format!("the corpus `{}` has no sequences", folder.display()),
+            help: "a run without `--replay` adds some".to_owned(),
+        });
+    }
     let request = ScanRequest {
         command: "fuzz",
         scan: &args.scan,
@@ -37,8 +50,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             time: args.time,
             attempts: ATTEMPTS,
             command: args.command_line(),
-            corpus: args.corpus.as_deref().map(read_corpus).transpose()?.unwrap_or_default(),
+            corpus,
             replays_only: args.replay,
+            dictionary,
+            source,
         }),
     };
     let mut scanned = match scan(request, context) {
@@ -78,6 +93,18 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let was_called = runs.iter().any(|run| run.calls > 0);
     scanned.status(&args.run, (was_called, "nothing was fuzzed"), context)
+}
+
+/// What a suite says about the server, and its file.
+fn declared(path: &Path) -> Result<(FuzzDictionary, Option<Arc<SourceFile>>), Failure> {
+    let loaded = load_as_written(&[path.to_owned()]);
+    usable(&loaded, false)?;
+    let suites = loaded.cases.iter().filter_map(|case| case.suite.as_ref());
+    let Some(suite) = suites.into_iter().find(|suite| !suite.fuzz.is_empty()) else {
+        let message = format!("`{}` has no `fuzz` with `links`, `invariants` or `off`", path.display());
+        return Err(Failure::new(message, "give `--suite` a suite file with tests and `fuzz: {links: […]}`"));
+    };
+    Ok((suite.fuzz.clone(), Some(Arc::clone(&suite.source))))
 }
 
 fn runs_of(scanned: &mut Scanned) -> Vec<SequenceRun> {

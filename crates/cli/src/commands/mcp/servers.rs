@@ -96,6 +96,13 @@ impl Servers {
         self.of_suites().iter().chain(&self.all()).any(|known| same(&known.spec.target, &spec.target))
     }
 
+    /// The variable for which a server of a test is none of those that may be started.
+    pub(super) fn added_variable<'t>(&self, spec: &'t ServerSpec) -> Option<&'t str> {
+        let known = self.of_suites().into_iter().chain(self.all());
+        let mut known = known.filter(|known| same_command(&known.spec.target, &spec.target));
+        known.find_map(|known| added(&known.spec.target, &spec.target))
+    }
+
     fn of_suites(&self) -> Vec<Known> {
         let paths: Vec<PathBuf> =
             DEFAULT_SUITES.iter().map(|name| self.root.join(name)).filter(|path| path.exists()).collect();
@@ -163,29 +170,31 @@ fn example(own_program: &Path) -> Known {
     Known { name: EXAMPLE.to_owned(), source: "built in".to_owned(), spec: Arc::new(spec) }
 }
 
-/// Targets that start or reach the same: what may differ is the environment of a test.
-fn same(one: &Target, other: &Target) -> bool {
-    match (one, other) {
-        (
-            Target::Stdio { command, args, cwd, docker, .. },
-            Target::Stdio { command: command2, args: args2, cwd: cwd2, docker: docker2, env },
-        ) => {
-            // Variables decide what a program loads, so only those that do not are free.
-            let is_harmless = |(name, _): &(String, String)| !is_loader(name);
-            command == command2 && args == args2 && cwd == cwd2 && docker == docker2 && env.iter().all(is_harmless)
-        }
+/// True if both start or reach the same. A test may leave variables out, but not add or change them: they decide what a program
+/// loads and starts.
+fn same(known: &Target, of_test: &Target) -> bool {
+    match (known, of_test) {
+        (Target::Stdio { .. }, Target::Stdio { .. }) => same_command(known, of_test) && added(known, of_test).is_none(),
         (Target::Remote { url, .. }, Target::Remote { url: url2, .. }) => url == url2,
         (one, other) => one == other,
     }
 }
 
-/// Variables through which a known program runs something else.
-fn is_loader(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    ["LD_", "DYLD_", "NODE_", "PYTHON", "PERL", "RUBY", "JAVA", "BASH", "NPM_", "UV_"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
-        || matches!(name.as_str(), "PATH" | "ENV" | "SHELL" | "HOME" | "_JAVA_OPTIONS")
+fn same_command(one: &Target, other: &Target) -> bool {
+    let (
+        Target::Stdio { command, args, cwd, docker, .. },
+        Target::Stdio { command: command2, args: args2, cwd: cwd2, docker: docker2, .. },
+    ) = (one, other)
+    else {
+        return false;
+    };
+    command == command2 && args == args2 && cwd == cwd2 && docker == docker2
+}
+
+/// The first variable of a test that the known server does not have.
+fn added<'t>(known: &Target, of_test: &'t Target) -> Option<&'t str> {
+    let (Target::Stdio { env: known, .. }, Target::Stdio { env, .. }) = (known, of_test) else { return None };
+    env.iter().find(|pair| !known.contains(pair)).map(|(name, _)| name.as_str())
 }
 
 fn configured(path: &Path) -> Vec<Known> {
@@ -220,12 +229,17 @@ mod tests {
     }
 
     #[test]
-    fn a_test_may_set_variables_but_not_what_a_program_loads() {
-        let known = target("server", &[]);
+    fn a_test_repeats_or_leaves_out_variables() {
+        let known = target("server", &[("MODE", "test"), ("EDITOR", "vi")]);
+        assert!(same(&known, &target("server", &[])));
         assert!(same(&known, &target("server", &[("MODE", "test")])));
         assert!(!same(&known, &target("other", &[])));
-        for name in ["LD_PRELOAD", "NODE_OPTIONS", "PYTHONPATH", "PATH"] {
-            assert!(!same(&known, &target("server", &[(name, "x")])), "{name}");
+        for (name, value) in
+            [("EDITOR", "touch x"), ("DOTNET_STARTUP_HOOKS", "x"), ("GIT_SSH_COMMAND", "x"), ("PATH", "x")]
+        {
+            let changed = target("server", &[("MODE", "test"), (name, value)]);
+            assert!(!same(&known, &changed), "{name}");
+            assert_eq!(added(&known, &changed), Some(name));
         }
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::folder::Folder;
 use super::servers::{Known, Servers};
-use super::{budget, program};
+use super::{budget, commands, program};
 use crate::commands::drive::{add_verdict, decode_assertion, of_server, rendered};
 use crate::context::Context;
 use crate::execution::runtime;
@@ -240,7 +240,9 @@ impl Inner {
         if loaded.cases.is_empty() {
             return Err("the content has no test".to_owned());
         }
+        commands::of_file(shown, content)?;
         for case in &loaded.cases {
+            commands::of_case(case)?;
             self.may_be_run(case)?;
         }
         let warnings = rendered(&loaded.findings).replace(&named, shown);
@@ -249,17 +251,17 @@ impl Inner {
         Ok(json!({"path": shown, "tests": loaded.cases.len(), "warnings": warnings, "next": next}))
     }
 
-    /// Refuses a test that would start a command that only its writer named.
+    /// Refuses a test of a server that only its writer named.
     fn may_be_run(&self, case: &Case) -> Result<(), String> {
-        if case.suite.as_ref().is_some_and(|suite| !suite.hooks.is_empty()) {
-            return Err("`hooks` run commands, so they are not written here; ask a person to add them".to_owned());
-        }
-        if case.matrix.as_ref().is_some_and(|matrix| !matrix.servers.is_empty()) {
-            return Err("a `matrix` of servers is not written here; ask a person to add it".to_owned());
-        }
         for server in case.servers() {
             if !self.servers.allows(server) {
                 let label = server.target.label();
+                if let Some(variable) = self.servers.added_variable(server) {
+                    return Err(format!(
+                        "`env` of `{label}` has `{variable}`, with a value that no suite or configuration gives it; variables decide \
+                         what a program starts, so ask a person to add it"
+                    ));
+                }
                 return Err(format!(
                     "`{label}` is no server that a suite or a configuration names; `list_servers` lists them, and \
                      `propose_tests` shows how each is written"

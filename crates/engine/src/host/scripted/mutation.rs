@@ -73,6 +73,7 @@ pub static CLIENT_MUTATIONS: &[ClientMutation] = &[
     http(both("accepts-json", "client-accept", "accepts JSON alone")),
     http(both("text-plain", "client-content-type", "sends messages as `text/plain`")),
     http(legacy("no-session", "client-session-id", "leaves the session id out")),
+    http(legacy("keeps-session", "client-session-restart", "uses a session that it has deleted")),
     http(legacy("no-version-header", "client-version-header", "leaves the version header out")),
     http(legacy("get-json", "client-get-accept", "asks for JSON with a GET")),
     http(both("token-in-url", "client-token-in-url", "sends the token in the query string")),
@@ -80,7 +81,9 @@ pub static CLIENT_MUTATIONS: &[ClientMutation] = &[
     http(modern("wrong-version-header", "client-meta-header", "sends another version in the header")),
     http(modern("no-method-header", "client-method-header", "leaves `Mcp-Method` out")),
     http(modern("no-name-header", "client-name-header", "leaves `Mcp-Name` out")),
+    http(modern("no-param-header", "client-param-header", "leaves `Mcp-Param-*` out")),
     http(modern("posts-cancel", "client-cancel-stream", "posts a cancellation")),
+    modern("answers-modern", "client-no-replies", "answers a request of the server with a result"),
     modern("changes-state", "client-request-state", "makes a request state up"),
 ];
 
@@ -143,7 +146,16 @@ pub(super) fn extras(name: &str, era: Era) -> Vec<Value> {
             }),
         )],
         "notification-with-id" => vec![request("notifications/progress", json!({"progressToken": 1, "progress": 1}))],
-        "batches" => vec![json!([{"jsonrpc": "2.0", "id": "b1", "method": "tools/list", "params": {}}])],
+        "batches" => {
+            let mut item = json!({"jsonrpc": "2.0", "id": "b1", "method": "tools/list", "params": {}});
+            if era == Era::Modern {
+                item["params"]["_meta"] = json!({
+                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                });
+            }
+            vec![json!([item])]
+        }
         "pretty-prints" => vec![json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})],
         "float-id" => vec![json!({"jsonrpc": "2.0", "id": 1.5, "method": "tools/list", "params": {}})],
         "stray-reply" => vec![json!({"jsonrpc": "2.0", "id": "nobody", "result": {}})],
@@ -162,9 +174,13 @@ pub(super) fn extras(name: &str, era: Era) -> Vec<Value> {
     }
 }
 
-/// True if the stream for what belongs to no request is opened.
-pub(super) fn is_get(name: &str, is_http: bool) -> bool {
-    is_http && name == "get-json"
+/// A method without a body that is sent after the handshake.
+pub(super) fn bare(name: &str) -> Option<&'static str> {
+    match name {
+        "get-json" => Some("GET"),
+        "keeps-session" => Some("DELETE"),
+        _ => None,
+    }
 }
 
 /// Fate of a reply to the server.
@@ -207,6 +223,7 @@ pub(super) fn headers(name: &str, headers: &mut Vec<(String, String)>) {
         "no-version-header" => "mcp-protocol-version",
         "no-method-header" => "mcp-method",
         "no-name-header" => "mcp-name",
+        "no-param-header" => return headers.retain(|(name, _)| !name.starts_with("mcp-param-")),
         _ => return,
     };
     headers.retain(|(name, _)| name != gone);

@@ -112,8 +112,10 @@ impl ClientSession {
         for extra in mutation::extras(self.identity.mutation, self.identity.era) {
             self.send_extra(extra).await;
         }
-        if mutation::is_get(self.identity.mutation, self.transport == ScenarioTransport::Http) {
-            self.get();
+        if let Some(method) =
+            mutation::bare(self.identity.mutation).filter(|_| self.transport == ScenarioTransport::Http)
+        {
+            self.send_bare(method);
         }
     }
 
@@ -337,6 +339,9 @@ impl ClientSession {
         };
         // 2026-07-28 has no requests of servers; they are not answered.
         if self.identity.era == Era::Modern {
+            if self.identity.mutation == "answers-modern" {
+                self.put(&json!({"jsonrpc": "2.0", "id": id, "result": {}})).await;
+            }
             return;
         }
         let capability = match method {

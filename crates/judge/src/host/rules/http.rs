@@ -2,7 +2,11 @@
 
 use mcprove_model::{Direction, WirePart};
 
+use super::super::conversation::Post;
 use crate::host::rule::ClientRuling;
+
+/// A request may be on its way when the session is refused, in microseconds.
+const CROSSING_US: u64 = 100_000;
 
 pub(super) fn accept(ruling: &mut ClientRuling<'_>) {
     for (post, _) in ruling.talk.posts().into_iter().filter(|(post, _)| post.method == "POST") {
@@ -39,10 +43,30 @@ pub(super) fn session_id(ruling: &mut ClientRuling<'_>) {
     for (post, body) in talk.posts() {
         let is_handshake = body.is_some_and(|body| body.method() == Some("initialize"));
         if post.frame.at_us > since_us && !is_handshake {
-            ruling.check(post.get("mcp-session-id") == Some(id), post.frame, || {
+            ruling.check(post.get("mcp-session-id").as_deref() == Some(id), post.frame, || {
                 "a request does not carry the `Mcp-Session-Id` that the server gave".to_owned()
             });
         }
+    }
+}
+
+pub(super) fn session_restart(ruling: &mut ClientRuling<'_>) {
+    let talk = ruling.talk;
+    let posts = talk.posts();
+    let gone = posts.iter().find_map(|(post, _)| {
+        let id = post.get("mcp-session-id")?;
+        let refused = talk.frames.iter().find(|frame| {
+            matches!(frame.part, WirePart::HttpResponse { exchange, status: 404, .. } if exchange == post.exchange)
+        })?;
+        Some((refused.at_us, id))
+    });
+    let Some((since_us, id)) = gone else { return };
+    // Requests that were on their way are no sign; a second one after the refusal is.
+    let is_later = |post: &Post<'_>| post.frame.at_us > since_us + CROSSING_US && post.method != "DELETE";
+    for (post, _) in posts.iter().filter(|(post, _)| is_later(post)) {
+        ruling.check(post.get("mcp-session-id").as_ref() != Some(&id), post.frame, || {
+            "a session was used again after the server had answered 404 for it".to_owned()
+        });
     }
 }
 
@@ -52,7 +76,7 @@ pub(super) fn version_header(ruling: &mut ClientRuling<'_>) {
     let Some(reply) = talk.reply_to(request) else { return };
     let Some(agreed) = reply.json.as_ref().and_then(|json| json["result"]["protocolVersion"].as_str()) else { return };
     for (post, _) in talk.posts().into_iter().filter(|(post, _)| post.frame.at_us > reply.at_us) {
-        ruling.check(post.get("mcp-protocol-version") == Some(agreed), post.frame, || {
+        ruling.check(post.get("mcp-protocol-version").as_deref() == Some(agreed), post.frame, || {
             format!("a request after the handshake does not carry `MCP-Protocol-Version: {agreed}`")
         });
     }

@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 
-use mcprove_model::Revision;
+use mcprove_model::{Direction, Revision};
 use serde_json::Value;
 
-use crate::conformance::schema_fault;
+use super::super::conversation::Conversation;
+use super::modern::asked_again;
+use crate::conformance::{Channel, schema_fault};
+use crate::host::HostFrame;
 use crate::host::rule::ClientRuling;
 
 /// The time in which a client that goes on must have answered a request, in microseconds.
@@ -33,11 +36,34 @@ pub(super) fn request_id(ruling: &mut ClientRuling<'_>) {
 }
 
 pub(super) fn unique_ids(ruling: &mut ClientRuling<'_>) {
+    if ruling.talk.is_modern() {
+        return unique_open_ids(ruling);
+    }
     let mut seen = HashSet::new();
-    for frame in ruling.talk.requests() {
+    // What was sent before the handshake belongs to no session.
+    let handshake = ruling.talk.requests().position(|frame| frame.method() == Some("initialize"));
+    for frame in ruling.talk.requests().skip(handshake.unwrap_or(0)) {
         let id = frame.id().map(ToString::to_string).unwrap_or_default();
         let is_new = seen.insert(id.clone());
         ruling.check(is_new, frame, || "the id of a request was used before in this session".to_owned());
+    }
+}
+
+/// Since 2026-07-28, an id may be used again after the reply, but not by the retry of the same request.
+fn unique_open_ids(ruling: &mut ClientRuling<'_>) {
+    let talk = ruling.talk;
+    let mut open: Vec<&HostFrame> = Vec::new();
+    for frame in talk.requests() {
+        let is_answered =
+            |other: &HostFrame| talk.reply_to(other).is_some_and(|reply| talk.position(reply) < talk.position(frame));
+        open.retain(|other| !is_answered(other));
+        // Over HTTP, requests of several clients look like those of one.
+        let is_open = talk.channel == Channel::Stdio && open.iter().any(|other| other.id() == frame.id());
+        ruling.check(!is_open, frame, || "the id of a request that is still open was used again".to_owned());
+        let is_retry = asked_again(talk, frame).any(|other| other.id() == frame.id())
+            && frame.params().get("inputResponses").is_some();
+        ruling.check(!is_retry, frame, || "a retry has the id of the request that it repeats".to_owned());
+        open.push(frame);
     }
 }
 
@@ -93,15 +119,28 @@ pub(super) fn answers_requests(ruling: &mut ClientRuling<'_>) {
     let last_us = talk.sent().last().map_or(0, |frame| frame.at_us);
     for asked in talk.asked() {
         let is_answered = talk.replies().any(|reply| reply.id() == asked.id());
-        // A client that ended at once did not have to answer any more.
-        let had_time = last_us > asked.at_us + PATIENCE_US
-            || talk.requests().filter(|request| request.at_us > asked.at_us).count() >= 2;
+        // A client that ended at once did not have to answer any more, and requests in parallel prove nothing.
+        let had_time = last_us > asked.at_us + PATIENCE_US || rounds_after(talk, asked) >= 2;
         if is_answered || had_time {
             ruling.check(is_answered, asked, || {
                 format!("the server's request `{}` was never answered", asked.method().unwrap_or_default())
             });
         }
     }
+}
+
+/// Number of requests that the client sent after a reply that came after a frame.
+fn rounds_after(talk: &Conversation<'_>, frame: &HostFrame) -> usize {
+    let mut is_answered = false;
+    let mut rounds = 0;
+    for later in talk.frames.iter().skip(talk.position(frame) + 1) {
+        if later.direction == Direction::Received && later.method().is_none() && later.id().is_some() {
+            is_answered = true;
+        } else if later.is_request() && std::mem::take(&mut is_answered) {
+            rounds += 1;
+        }
+    }
+    rounds
 }
 
 pub(super) fn one_reply(ruling: &mut ClientRuling<'_>) {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use mcprove_model::{Era, Revision};
 use serde_json::Value;
 
+use crate::conformance::Channel;
 use crate::host::rule::ClientRuling;
 
 /// Methods and notifications of clients that only some revisions have.
@@ -65,7 +66,9 @@ pub(super) fn progress_token(ruling: &mut ClientRuling<'_>) {
         open.retain(|(_, other)| other.id() != frame.id());
         open.retain(|(_, other)| talk.reply_to(other).is_none_or(|reply| talk.position(reply) > talk.position(frame)));
         let shown = token.to_string();
-        let is_unique = !open.iter().any(|(other, _)| *other == shown);
+        // Over HTTP without sessions, requests of several clients look like those of one.
+        let is_shared = talk.is_modern() && talk.channel != Channel::Stdio;
+        let is_unique = is_shared || !open.iter().any(|(other, _)| *other == shown);
         ruling.check(is_kind && is_unique, frame, || {
             if is_kind {
                 "a progress token is used by two requests at once"
@@ -98,8 +101,14 @@ pub(super) fn cancel_known(ruling: &mut ClientRuling<'_>) {
 }
 
 pub(super) fn cancel_finished(ruling: &mut ClientRuling<'_>) {
+    let mut seen: Vec<&Value> = Vec::new();
     for frame in cancellations(ruling) {
         let id = &frame.params()["requestId"];
+        // A client that has cancelled a request pays no attention to its reply.
+        if seen.contains(&id) {
+            continue;
+        }
+        seen.push(id);
         let Some(request) = ruling.talk.requests().find(|request| request.id() == Some(id)) else { continue };
         let is_over = ruling.talk.reply_to(request).is_some_and(|reply| reply.at_us + CROSSING_US < frame.at_us);
         ruling.check(!is_over, frame, || "a request was cancelled long after it was answered".to_owned());

@@ -6,6 +6,7 @@ use super::super::facts::{SEEN, seen};
 use super::super::invariant::{Expected, Fault, Invariant, Scene};
 use super::super::key::text_of;
 use super::super::role::Role;
+use super::super::sameness::{is_alike, is_stamp};
 use super::super::step::StepTarget;
 use super::super::world::{Life, field, record_in};
 use super::identity::thing;
@@ -23,7 +24,7 @@ fn not_as_written(scene: &Scene<'_>) -> Option<Fault> {
     let wrong = known.fields.iter().find_map(|(name, written)| {
         let actual = read_field(scene, &subject.1, name)?;
         let is_proven = seen(&scene.facts.round_trips, &(scene.target(), name.clone())) >= SEEN;
-        (is_proven && is_plain(written) && !agree(written, &actual)).then_some((name, written, actual))
+        (is_proven && is_plain(written) && !is_alike(written, &actual)).then_some((name, written, actual))
     });
     let (name, written, actual) = wrong?;
     let message = format!(
@@ -50,14 +51,6 @@ pub(super) fn read_field(scene: &Scene<'_>, key: &str, name: &str) -> Option<Val
     field(record_in(scene.reply, key, scene.key_names())?, name).cloned()
 }
 
-pub(super) fn agree(written: &Value, actual: &Value) -> bool {
-    match (written, actual) {
-        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
-        (Value::String(one), Value::String(other)) => one.trim() == other.trim(),
-        (one, other) => one == other || text_of(one).is_some() && text_of(one) == text_of(other),
-    }
-}
-
 /// Values that no server has a reason to change: short words and small numbers.
 fn is_plain(value: &Value) -> bool {
     match value {
@@ -80,7 +73,13 @@ fn list_disagrees(scene: &Scene<'_>) -> Option<Fault> {
         let record = scene.reply.records_of(&pair.key, names).into_iter().next()?;
         let other = pair.other;
         let (name, here, there) = record.iter().find_map(|(name, here)| {
-            let there = other.get(name).filter(|there| is_scalar(there) && is_scalar(here) && *there != here)?;
+            let there = other.get(name).filter(|there| {
+                !is_stamp(name, here)
+                    && is_scalar(there)
+                    && is_scalar(here)
+                    && !is_alike(here, there)
+                    && !is_alike(there, here)
+            })?;
             (seen(&scene.facts.agreed, &(pair.list, pair.reader, name.clone())) >= SEEN).then_some((name, here, there))
         })?;
         let other_name = pair.other_tool;

@@ -6,7 +6,7 @@ use super::super::facts::{SEEN, seen};
 use super::super::invariant::{Expected, Fault, Invariant, Scene};
 use super::super::role::Role;
 use super::super::step::StepTarget;
-use super::super::world::{Life, next_cursor};
+use super::super::world::{Life, Thing, next_cursor};
 use super::deletion::shows;
 use super::identity::thing;
 
@@ -21,6 +21,9 @@ pub(in super::super) const NOT_USABLE: Invariant = Invariant { id: "created-not-
 
 /// A list of this many items may be cut where it takes a limit.
 const LONG: usize = 10;
+
+/// A list of the newest things has this many at least.
+const FEW: usize = 3;
 
 fn not_readable(scene: &Scene<'_>) -> Option<Fault> {
     let tool = scene.tool.filter(|tool| tool.role == Role::Read)?;
@@ -54,6 +57,9 @@ fn not_listed(scene: &Scene<'_>) -> Option<Fault> {
         let mut live = scene.world.live(family).take(64);
         live.find(|(key, _)| !shows(scene, family, key)).map(|(key, known)| (family, key, known))
     })?;
+    if shows_newest(scene, family, known) {
+        return None;
+    }
     let name = scene.tool.map_or("resources/list", |tool| &tool.name);
     let noun = &scene.model.families[family].noun;
     Some(Fault {
@@ -62,6 +68,17 @@ fn not_listed(scene: &Scene<'_>) -> Option<Fault> {
         blamed: None,
         expected: Expected::Has(known.key.clone()),
     })
+}
+
+/// True if a list may show the newest things only: as many as it ever showed, and what it leaves out is older than all of them.
+fn shows_newest(scene: &Scene<'_>, family: usize, missing: &Thing) -> bool {
+    let items = scene.reply.items().map_or(0, Vec::len);
+    let longest = seen(&scene.facts.longest, &scene.target());
+    let shown: Vec<&Thing> =
+        scene.world.live(family).filter(|(key, _)| shows(scene, family, key)).map(|(_, known)| known).collect();
+    let is_older = |of: fn(&Thing) -> u32| shown.iter().all(|known| of(known) > of(missing));
+    let is_oldest = is_older(|known| known.made_at) || is_older(|known| known.written_at);
+    items >= FEW && items >= longest && !shown.is_empty() && is_oldest
 }
 
 /// True if a list may leave something out: it has arguments, or it is long and takes a limit.

@@ -1,13 +1,15 @@
 //! Deleted things are gone.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::facts::seen;
 use super::super::invariant::{Expected, Fault, Invariant, Scene};
+use super::super::key::text_of;
 use super::super::role::Role;
 use super::super::step::StepTarget;
 use super::super::world::{Life, record_in};
 use super::identity::thing;
+use crate::generate::words;
 
 /// A deleted thing cannot be read.
 pub(in super::super) const STILL_READABLE: Invariant =
@@ -26,6 +28,9 @@ fn still_readable(scene: &Scene<'_>) -> Option<Fault> {
     let tool = scene.tool.filter(|tool| tool.role == Role::Read && scene.is_about_key_alone())?;
     let (subject, known) = scene.thing.filter(|(_, known)| known.life == Life::Deleted)?;
     let is_missing = scene.facts.says_missing(scene.target(), &subject.1, scene.reply);
+    if scene.model.families[scene.family].deletes_softly {
+        return None;
+    }
     if is_missing || !scene.facts.refuses_missing(scene.target()) || seen(&scene.facts.reads, &scene.target()) == 0 {
         return None;
     }
@@ -40,13 +45,13 @@ fn still_readable(scene: &Scene<'_>) -> Option<Fault> {
 
 fn still_listed(scene: &Scene<'_>) -> Option<Fault> {
     let is_list = scene.tool.is_some_and(|tool| tool.role == Role::List) || scene.target() == StepTarget::Resources;
-    if !is_list || !scene.reply.is_fine || seen(&scene.facts.listed, &scene.target()) == 0 {
+    if !is_list || !scene.reply.is_fine || seen(&scene.facts.listed, &scene.target()) == 0 || continues(scene) {
         return None;
     }
     let families = if scene.tool.is_some() { scene.family..scene.family + 1 } else { 0..scene.model.families.len() };
     let (family, key, known) = families.into_iter().find_map(|family| {
         let gone = scene.world.in_state(family, Life::Deleted).take(64);
-        gone.into_iter().find(|(key, _)| shows(scene, family, key)).map(|(key, known)| (family, key, known))
+        gone.into_iter().find(|(key, _)| shows_it_alone(scene, family, key)).map(|(key, known)| (family, key, known))
     })?;
     let names = &scene.model.families[family].keys;
     let marked = |record: &&serde_json::Map<String, serde_json::Value>| record.keys().any(|name| is_mark(name));
@@ -63,6 +68,46 @@ fn still_listed(scene: &Scene<'_>) -> Option<Fault> {
     })
 }
 
+/// True if a page may be one of a list as it was when the first page was asked for.
+fn continues(scene: &Scene<'_>) -> bool {
+    let cursor = scene.tool.and_then(|tool| tool.cursor.as_ref());
+    cursor.is_some_and(|cursor| scene.step.args.get(cursor).is_some())
+}
+
+/// True if a list shows a thing for certain: its key is not a word or a number that means something else.
+pub(super) fn shows_it_alone(scene: &Scene<'_>, family: usize, key: &str) -> bool {
+    if scene.tool.is_none() || !shows(scene, family, key) {
+        return scene.tool.is_none() && shows(scene, family, key);
+    }
+    // Another thing may name it, or have the same text.
+    let mut others = scene.world.live(family).filter(|(other, _)| *other != key);
+    let is_elsewhere = |text: &str| text.contains(key);
+    if others.any(|(other, known)| is_elsewhere(other) || known.texts().any(|text| is_elsewhere(&text))) {
+        return !scene.reply.records_of(key, &scene.model.families[family].keys).is_empty();
+    }
+    if let Some(items) = scene.reply.items() {
+        let is_item = |item: &Value| text_of(item).as_deref() == Some(key);
+        let is_name = scene.reply.objects().iter().any(|map| map.contains_key(key));
+        return is_name
+            || items.iter().any(is_item)
+            || !scene.reply.records_of(key, &scene.model.families[family].keys).is_empty();
+    }
+    let mut lines = scene.reply.text.lines().filter(|line| has_key(line, key));
+    lines.any(|line| !words(line).iter().any(|word| is_mark(word)))
+}
+
+/// True if a line has a key, and a number where a line names numbers.
+fn has_key(line: &str, key: &str) -> bool {
+    let is_number = key.chars().all(|c| c.is_ascii_digit());
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    line.match_indices(key).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + key.len()..]);
+        let is_whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+        let before = before.trim_end_matches([' ', ':', '=', '`', '*', '"', '(', '[']).to_lowercase();
+        is_whole && (!is_number || before.ends_with('#') || before.ends_with("id"))
+    })
+}
+
 /// True if a list shows a thing; resources show it in their URIs.
 pub(super) fn shows(scene: &Scene<'_>, family: usize, key: &str) -> bool {
     if scene.tool.is_some() {
@@ -70,7 +115,10 @@ pub(super) fn shows(scene: &Scene<'_>, family: usize, key: &str) -> bool {
         return match scene.reply.items() {
             // A number may be anything; only the key of a record is meant.
             Some(_) if key.chars().all(|c| c.is_ascii_digit()) => !scene.reply.records_of(key, names).is_empty(),
-            _ => scene.reply.mentions(key),
+            _ => {
+                let folds = scene.model.families[family].folds_case || scene.facts.folds.contains(&family);
+                scene.reply.mentions(key) || folds && scene.reply.text.to_lowercase().contains(&key.to_lowercase())
+            }
         };
     }
     let items = scene.reply.items().map(Vec::as_slice).unwrap_or_default();
@@ -84,6 +132,7 @@ fn still_usable(scene: &Scene<'_>) -> Option<Fault> {
     let tool = scene.tool.filter(|tool| tool.role == Role::Update && scene.reply.is_fine)?;
     let (subject, known) = scene.thing.filter(|(_, known)| known.life == Life::Deleted)?;
     if !scene.facts.refuses_missing(scene.target())
+        || scene.model.families[scene.family].deletes_softly
         || scene.facts.is_text_of_missing(scene.target(), &subject.1, scene.reply)
     {
         return None;

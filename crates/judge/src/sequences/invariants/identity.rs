@@ -1,5 +1,7 @@
 //! Keys: each thing has its own.
 
+use serde_json::Value;
+
 use super::super::invariant::{Expected, Fault, Invariant, Scene};
 use super::super::key::{made_key, text_of};
 use super::super::role::Role;
@@ -16,8 +18,13 @@ fn id_reused(scene: &Scene<'_>) -> Option<Fault> {
     let (value, pointer) = made_key(scene.reply, &tool.noun, scene.key_names())?;
     let subject = (scene.family, text_of(&value)?);
     let known = scene.world.things.get(&subject)?;
-    // What is made from the same arguments may well be the same thing.
-    if known.life == Life::Doubtful || known.made_with == scene.step.args || !known.is_made_by_server {
+    // What is made from the same title may well be the same thing, changed or made again.
+    let shares = |value: &Value| known.fields.values().any(|field| field.is_string() && field == value);
+    let is_same = scene.step.args.as_object().is_some_and(|args| args.values().any(shares));
+    if known.life == Life::Doubtful || is_same || known.made_with == scene.step.args || !known.is_made_by_server {
+        return None;
+    }
+    if known.life == Life::Deleted && (tool.reuses_keys || scene.model.families[scene.family].deletes_softly) {
         return None;
     }
     let state = if known.life == Life::Deleted { "was deleted before" } else { "still exists" };

@@ -2,11 +2,12 @@
 
 use super::super::facts::{Facts, count};
 use super::super::invariant::Scene;
-use super::super::key::named_key;
+use super::super::key::{named_key, text_of};
 use super::super::role::Role;
+use super::super::sameness::{is_alike, is_same_state};
 use super::super::step::StepTarget;
-use super::super::world::{Life, call_key};
-use super::content::{agree, is_scalar, pairs, read_field};
+use super::super::world::{Life, call_key, is_folded_alike};
+use super::content::{is_scalar, pairs, read_field};
 use super::counting::counted;
 use super::deletion::shows;
 use super::search::{has, lacks, query};
@@ -17,7 +18,7 @@ pub(in super::super) fn learn(scene: &Scene<'_>, facts: &mut Facts) {
     let known_call = call_key(scene.step);
     let steady = scene.tool.is_none_or(|tool| !tool.writes());
     if let Some(before) = scene.world.observed.get(&known_call).filter(|_| steady) {
-        let is_same = before.reply.text == scene.reply.text && before.reply.is_fine == scene.reply.is_fine;
+        let is_same = is_same_state(&before.reply, scene.reply);
         if !is_same && before.is_undisturbed() {
             facts.unstable.insert(target);
         }
@@ -46,9 +47,14 @@ pub(in super::super) fn learn(scene: &Scene<'_>, facts: &mut Facts) {
         }
         return;
     };
+    if is_folded(scene) {
+        facts.folds.insert(scene.family);
+    }
     match tool.role {
         Role::Read | Role::Update | Role::Delete => keyed(scene, facts),
         Role::List if scene.reply.is_fine => {
+            let longest = facts.longest.entry(target).or_default();
+            *longest = (*longest).max(scene.reply.items().map_or(0, Vec::len));
             let live = scene.world.live(scene.family).take(16);
             live.filter(|(key, _)| shows(scene, scene.family, key)).for_each(|_| count(&mut facts.listed, target));
         }
@@ -58,6 +64,9 @@ pub(in super::super) fn learn(scene: &Scene<'_>, facts: &mut Facts) {
                     match shows(scene, scene.family, key) {
                         true if has(known, text) => count(&mut facts.found, target),
                         false if lacks(known, key, text) => count(&mut facts.left_out, target),
+                        true if lacks(known, key, text) && !known.past.iter().any(|past| past.contains(text)) => {
+                            facts.loose.insert(target);
+                        }
                         true | false => {}
                     }
                 }
@@ -79,6 +88,15 @@ pub(in super::super) fn learn(scene: &Scene<'_>, facts: &mut Facts) {
             }
         }
     }
+}
+
+/// True if a reply names the key of a call in another way: the server folds keys.
+fn is_folded(scene: &Scene<'_>) -> bool {
+    let key = scene.tool.and_then(|tool| named_key(tool, &scene.step.args));
+    let record = scene.reply.doc.as_ref().and_then(serde_json::Value::as_object);
+    let (Some(key), Some(record), true) = (key, record, scene.reply.is_fine) else { return false };
+    let shown = scene.key_names().iter().find_map(|name| text_of(record.get(name)?));
+    shown.is_some_and(|shown| shown != key && is_folded_alike(&shown, &key))
 }
 
 /// A call that names a thing by its key.
@@ -111,7 +129,7 @@ fn keyed(scene: &Scene<'_>, facts: &mut Facts) {
         .fields
         .iter()
         .filter(|(name, written)| {
-            read_field(&seen_with, &subject.1, name).is_some_and(|actual| agree(written, &actual))
+            read_field(&seen_with, &subject.1, name).is_some_and(|actual| is_alike(written, &actual))
         })
         .map(|(name, _)| name.clone())
         .collect();

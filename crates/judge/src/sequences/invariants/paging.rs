@@ -14,7 +14,7 @@ fn pages_disagree(scene: &Scene<'_>) -> Option<Fault> {
     let tool = scene.tool.filter(|tool| tool.role == Role::List && scene.reply.is_fine)?;
     let args = scene.step.args.as_object().filter(|args| !args.is_empty())?;
     let whole = scene.world.observed.get(&(scene.target(), "{}".to_owned()))?;
-    if whole.restarted || !scene.facts.is_stable(scene.target()) || next_cursor(&whole.reply).is_some() {
+    if !whole.is_undisturbed() || !scene.facts.is_stable(scene.target()) || next_cursor(&whole.reply).is_some() {
         return None;
     }
     let (whole, items) = (whole.reply.items()?, scene.reply.items()?);
@@ -50,6 +50,11 @@ fn pages_disagree(scene: &Scene<'_>) -> Option<Fault> {
         } else {
             fault(format!("gives {} of {} items", items.len(), whole.len()), &[])
         };
+    }
+    // Some count from one.
+    let own = |key: &str| tool.schema.pointer(&format!("/properties/{}/{key}", tool.offset.as_deref()?))?.as_u64();
+    if given(&tool.offset).is_some() && (own("minimum") == Some(1) || own("default") == Some(1)) {
+        return None;
     }
     let begin = match given(&tool.cursor).and_then(text_of) {
         Some(cursor) => *scene.world.cursors.get(&cursor)?,

@@ -6,11 +6,14 @@ use super::super::facts::{SEEN, seen};
 use super::super::invariant::{Expected, Fault, Invariant, Scene};
 use super::super::role::Role;
 use super::super::world::{Life, Thing};
-use super::deletion::shows;
+use super::deletion::{shows, shows_it_alone};
 use super::identity::thing;
 
 /// A search agrees with what was written.
 pub(in super::super) const DISAGREES: Invariant = Invariant { id: "search-disagrees", check: disagrees };
+
+/// A search that finds this many may leave out others.
+const MANY: usize = 5;
 
 fn disagrees(scene: &Scene<'_>) -> Option<Fault> {
     let tool = scene.tool.filter(|tool| tool.role == Role::Search && scene.reply.is_fine)?;
@@ -27,23 +30,27 @@ fn disagrees(scene: &Scene<'_>) -> Option<Fault> {
     let finds = seen(&scene.facts.found, &scene.target()) >= SEEN;
     if finds
         && let Some((key, known)) =
-            scene.world.in_state(scene.family, Life::Deleted).find(|(key, _)| shows(scene, scene.family, key))
+            scene.world.in_state(scene.family, Life::Deleted).find(|(key, _)| shows_it_alone(scene, scene.family, key))
     {
         return Some(fault(key, known, "finds what was deleted", Expected::HasNot(known.key.clone())));
     }
     if finds
-        && let Some((key, known)) =
-            scene.world.live(scene.family).find(|(key, known)| has(known, text) && !shows(scene, scene.family, key))
+        && scene.reply.items().is_none_or(|items| items.len() < MANY)
+        && let Some((key, known)) = scene.world.live(scene.family).find(|(key, known)| {
+            has(known, text)
+                && is_proven(scene, known, |value| value.as_str() == Some(text))
+                && !shows(scene, scene.family, key)
+        })
     {
         return Some(fault(key, known, "does not find what has this text", Expected::Has(known.key.clone())));
     }
     let narrows = seen(&scene.facts.left_out, &scene.target()) >= SEEN;
     if finds
         && narrows
-        && let Some((key, known)) = scene
-            .world
-            .live(scene.family)
-            .find(|(key, known)| lacks(known, key, text) && shows(scene, scene.family, key))
+        && !scene.facts.loose.contains(&scene.target())
+        && let Some((key, known)) = scene.world.live(scene.family).find(|(key, known)| {
+            lacks(known, key, text) && is_proven(scene, known, Value::is_string) && shows(scene, scene.family, key)
+        })
     {
         return Some(fault(
             key,
@@ -53,6 +60,12 @@ fn disagrees(scene: &Scene<'_>) -> Option<Fault> {
         ));
     }
     None
+}
+
+/// True if a read has shown these fields as they were written, where such things can be read.
+fn is_proven(scene: &Scene<'_>, known: &Thing, which: impl Fn(&Value) -> bool) -> bool {
+    let has_reader = scene.model.with_role(scene.family, &[Role::Read]).next().is_some();
+    !has_reader || known.fields.iter().all(|(name, value)| !which(value) || known.confirmed.contains(name))
 }
 
 pub(super) fn query<'s>(scene: &'s Scene<'_>) -> Option<&'s str> {

@@ -1,8 +1,11 @@
 //! Calls that change nothing leave all replies as they were: errors, repetitions of idempotent calls, reads, restarts.
 
+use serde_json::Value;
+
 use super::super::facts::{SEEN, seen};
 use super::super::invariant::{Expected, Fault, Invariant, Scene};
 use super::super::role::Role;
+use super::super::sameness::{is_mixture, is_same_state};
 use super::super::step::StepTarget;
 use super::super::world::{Observation, call_key};
 use super::content::short;
@@ -30,7 +33,7 @@ fn differing<'s>(scene: &'s Scene<'_>) -> Option<&'s Observation> {
         StepTarget::Restart => false,
     };
     let before = scene.world.observed.get(&call_key(scene.step)).filter(|_| is_reading)?;
-    let is_other = before.reply.text != scene.reply.text || before.reply.is_fine != scene.reply.is_fine;
+    let is_other = !is_same_state(&before.reply, scene.reply);
     (is_other && scene.facts.is_stable(scene.target())).then_some(before)
 }
 
@@ -76,6 +79,14 @@ fn restart_changed(scene: &Scene<'_>) -> Option<Fault> {
     let initial = scene.facts.initial.get(&call_key(scene.step));
     let is_initial = initial.is_some_and(|initial| *initial == scene.reply.text);
     let is_gone = scene.thing.is_some_and(|(known, _)| scene.facts.says_missing(scene.target(), &known.1, scene.reply));
+    let fresh = initial.and_then(|initial| serde_json::from_str::<Value>(initial).ok());
+    // Some of what is shown may be kept, and some belong to the session.
+    if let (Some(before), Some(fresh), Some(now)) = (&before.reply.doc, fresh, &scene.reply.doc)
+        && !is_initial
+        && is_mixture(before, &fresh, now)
+    {
+        return None;
+    }
     let keeps = seen(&scene.facts.kept, &scene.target()) >= SEEN;
     let forgets = seen(&scene.facts.reset, &scene.target()) > 0;
     let what = match () {

@@ -73,7 +73,7 @@ impl ClientSession {
 
     /// Sends a message as it is.
     pub(super) async fn put(&mut self, message: &Value) {
-        if !matches!(self.identity.mutation, "eager" | "same-token") {
+        if !matches!(self.identity.mutation, "eager" | "same-token" | "same-id") {
             sleep(STEP).await;
         }
         let bytes = mutation::bytes(self.identity.mutation, message);
@@ -95,14 +95,14 @@ impl ClientSession {
         }
     }
 
-    /// Opens the stream for what belongs to no request.
-    pub(super) fn get(&mut self) {
+    /// Sends a method without a body: GET opens the stream for what belongs to no request, DELETE ends the session.
+    pub(super) fn send_bare(&mut self, method: &'static str) {
         let mut headers = self.headers(&Value::Null);
         headers.retain(|(name, _)| name != "accept" && name != "content-type");
         let kind = if self.identity.mutation == "get-json" { "application/json" } else { "text/event-stream" };
         headers.push(("accept".to_owned(), kind.to_owned()));
         let Some(link) = &mut self.link else { return };
-        link.post(Post { method: "GET", path: "/mcp".to_owned(), headers, body: Bytes::new(), id: Value::Null });
+        link.post(Post { method, path: "/mcp".to_owned(), headers, body: Bytes::new(), id: Value::Null });
     }
 
     fn headers(&self, message: &Value) -> Vec<(String, String)> {
@@ -124,9 +124,24 @@ impl ClientSession {
             headers.push(own("mcp-method", method));
             if let Some(name) = message["params"]["name"].as_str() {
                 headers.push(own("mcp-name", name));
+                headers.extend(self.param_headers(name, &message["params"]["arguments"]));
             }
         }
         mutation::headers(self.identity.mutation, &mut headers);
         headers
+    }
+
+    /// The arguments that the listed schema of a tool wants as headers.
+    fn param_headers(&self, tool: &str, args: &Value) -> Vec<(String, String)> {
+        let entry = self.tools.iter().find(|entry| entry["name"] == tool);
+        let properties = entry.and_then(|entry| entry["inputSchema"]["properties"].as_object()).into_iter().flatten();
+        let marked =
+            properties.filter_map(|(key, property)| Some((property["x-mcp-header"].as_str()?, &args[key.as_str()])));
+        let texts = marked.filter_map(|(name, value)| match value {
+            Value::String(text) => Some((name, text.clone())),
+            Value::Bool(_) | Value::Number(_) => Some((name, value.to_string())),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        });
+        texts.map(|(name, text)| (format!("mcp-param-{}", name.to_ascii_lowercase()), text)).collect()
     }
 }
