@@ -2,8 +2,8 @@
 
 use mcprove_judge::host::{HostFrame, LeftOut};
 use mcprove_model::{WirePart, bounded_json};
-use serde_json::Value;
 use mcprove_wire::{Limits, TappedMessage};
+use serde_json::Value;
 
 /// Memory for the frames of a scenario, as bytes and once they are read.
 const BYTES: usize = 96 << 20;
@@ -41,7 +41,8 @@ impl Observed {
         };
         let items: Vec<HostFrame> = batch.into_iter().map(item).collect();
         // The messages of a batch take as much again.
-        self.bytes += items.iter().map(|item| item.body.len()).sum::<usize>() + size.filter(|_| !items.is_empty()).unwrap_or(0);
+        self.bytes +=
+            items.iter().map(|item| item.body.len()).sum::<usize>() + size.filter(|_| !items.is_empty()).unwrap_or(0);
         self.frames.push(whole);
         self.frames.extend(items);
     }

@@ -10,6 +10,7 @@ const VISITED: usize = 20_000;
 
 /// A reply to a step.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is observed for itself")]
 pub struct Reply {
     /// True for a result without an error.
     pub is_fine: bool,

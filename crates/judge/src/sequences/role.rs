@@ -78,6 +78,7 @@ const SORTS: &[&str] = &["sort", "sortby", "orderby", "order"];
 
 /// A tool with what is known of it.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is known for itself")]
 pub struct SequenceTool {
     /// Its name.
     pub name: String,

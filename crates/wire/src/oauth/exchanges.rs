@@ -6,9 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::Method;
 use mcprove_model::oauth::{Document, is_secret_field, masked_form, masked_json, masked_query, secrets_in};
-use mcprove_model::{
-    Direction, Redactor, WirePart, bounded_json, is_unreserved, percent_encoded, without_password,
-};
+use mcprove_model::{Direction, Redactor, WirePart, bounded_json, is_unreserved, percent_encoded, without_password};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;

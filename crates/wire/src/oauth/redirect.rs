@@ -184,7 +184,8 @@ mod tests {
     }
 
     fn judge(query: &str) -> Result<String, LoginObstacle> {
-        let wrong = || LoginObstacle::new(mcprove_model::oauth::LoginStep::Authorization, "another state", "log in again");
+        let wrong =
+            || LoginObstacle::new(mcprove_model::oauth::LoginStep::Authorization, "another state", "log in again");
         query.strip_prefix("right=").map(str::to_owned).ok_or_else(wrong)
     }
 
