@@ -1,5 +1,6 @@
 //! The wire of a raw client: lines to a command, or HTTP requests, one connection each.
 
+use std::fmt::Write as FmtWrite;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -67,6 +68,7 @@ impl Wire {
         }
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "it is called with values that are made for it")]
     pub(super) fn ask(&mut self, id: Value, method: &str, params: Value) -> Value {
         self.send(&request(&id, method, params));
         self.reply(&id)
@@ -94,10 +96,10 @@ impl Wire {
         let mut stream = TcpStream::connect(&address).expect("the server listens");
         let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
         for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            let _ = FmtWrite::write_fmt(&mut text, format_args!("{name}: {value}\r\n"));
         }
         if !body.is_empty() {
-            text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+            let _ = FmtWrite::write_fmt(&mut text, format_args!("Content-Length: {}\r\n", body.len()));
         }
         stream.write_all(format!("{text}\r\n{body}").as_bytes()).expect("the server reads");
         let mut answer = Vec::new();
@@ -118,7 +120,7 @@ impl Wire {
         let stream = TcpStream::connect(&address).expect("the server listens");
         let mut text = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n");
         for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            let _ = FmtWrite::write_fmt(&mut text, format_args!("{name}: {value}\r\n"));
         }
         (&stream).write_all(format!("{text}\r\n").as_bytes()).expect("the server reads");
         let mut line = String::new();
@@ -156,10 +158,12 @@ pub(super) const MODERN: &str = "2026-07-28";
 /// The newest revision with one.
 pub(super) const LEGACY: &str = "2025-11-25";
 
+#[expect(clippy::needless_pass_by_value, reason = "it is called with values that are made for it")]
 pub(super) fn initialize(revision: &str, capabilities: Value) -> Value {
     json!({"protocolVersion": revision, "capabilities": capabilities, "clientInfo": {"name": "raw", "version": "1"}})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is called with values that are made for it")]
 pub(super) fn request(id: &Value, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }

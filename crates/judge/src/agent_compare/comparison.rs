@@ -224,9 +224,9 @@ mod tests {
         let close =
             |one: Option<f64>, other: f64| assert!((one.expect("known") - other).abs() < 1e-9, "{one:?} {other}");
         // a: 3 of 4, 1 - C(1,2)/C(4,2) = 1; b: 2 of 4, 1 - C(2,2)/C(4,2) = 5/6.
-        close(first.pass_at_k, (1.0 + 5.0 / 6.0) / 2.0);
+        close(first.pass_at_k, 11.0 / 12.0);
         // a: C(3,2)/C(4,2) = 3/6; b: C(2,2)/C(4,2) = 1/6.
-        close(first.pass_hat_k, (3.0 / 6.0 + 1.0 / 6.0) / 2.0);
+        close(first.pass_hat_k, 1.0 / 3.0);
         // The right tool is the one that all passing runs agree on: `search` for a (3 of 4), `read` for b (2 of 4).
         close(first.selection.map(|selection| selection.value), 5.0 / 8.0);
         assert_eq!(

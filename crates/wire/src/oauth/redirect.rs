@@ -197,7 +197,7 @@ mod tests {
     async fn other_pages_and_idle_connections_do_not_end_a_login() {
         let page = RedirectPage::open(None, false).await.expect("a page");
         let port = page.port();
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         let waited = async {
             let waited = page.wait(deadline, |query| query.starts_with("right="), judge).await;
             let (code, browser) = waited.map_err(|_| "no code")?;

@@ -1,5 +1,5 @@
 //! A plain client on the official Rust SDK, with the SDK's defaults: lists the tools, calls `search` as often as CALLS says,
-//! lists again if that is more than once, then calls `read`. ERA=modern speaks 2026-07-28. TOOL_CALLS names other
+//! lists again if that is more than once, then calls `read`. ERA=modern speaks 2026-07-28. `TOOL_CALLS` names other
 //! calls instead: a JSON list of `{"name", "arguments"}`, whose results are printed, one per line.
 
 use std::fmt::Display;

@@ -14,7 +14,7 @@ struct Task {
 /// The projects of a server.
 #[derive(Default)]
 pub(crate) struct Projects {
-    projects: Vec<(u64, String)>,
+    all: Vec<(u64, String)>,
     tasks: Vec<Task>,
     made: u64,
 }
@@ -46,29 +46,29 @@ impl Projects {
         match name {
             "create_project" => {
                 self.made += 1;
-                self.projects.push((self.made, text(args, "name")?.to_owned()));
+                self.all.push((self.made, text(args, "name")?.to_owned()));
                 Ok(json!({"project_id": self.made, "name": args["name"]}))
             }
             "get_project" => {
                 let id = number("project_id")?;
-                let (_, name) = self.projects.iter().find(|(known, _)| *known == id).ok_or("no such project")?;
+                let (_, name) = self.all.iter().find(|(known, _)| *known == id).ok_or("no such project")?;
                 let tasks = self.tasks.iter().filter(|task| task.project == id && !task.is_done).count();
                 Ok(json!({"project_id": id, "name": name, "open_tasks": tasks}))
             }
             "list_projects" => {
-                let shown = self.projects.iter().map(|(id, name)| json!({"project_id": id, "name": name}));
+                let shown = self.all.iter().map(|(id, name)| json!({"project_id": id, "name": name}));
                 Ok(json!({"projects": shown.collect::<Vec<_>>()}))
             }
             "delete_project" => {
                 let id = number("project_id")?;
-                let at = self.projects.iter().position(|(known, _)| *known == id).ok_or("no such project")?;
-                self.projects.remove(at);
+                let at = self.all.iter().position(|(known, _)| *known == id).ok_or("no such project")?;
+                self.all.remove(at);
                 self.tasks.retain(|task| task.project != id);
                 Ok(json!({"message": format!("Project {id} and its tasks were deleted")}))
             }
             "add_task" => {
                 let project = number("project_id")?;
-                if !self.projects.iter().any(|(known, _)| *known == project) {
+                if !self.all.iter().any(|(known, _)| *known == project) {
                     return Err("no such project".to_owned());
                 }
                 self.made += 1;

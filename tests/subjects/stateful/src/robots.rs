@@ -9,7 +9,7 @@ use crate::server::{Answer, reading, text, tool, writing};
 #[derive(Default)]
 pub(crate) struct Robots {
     is_broken: bool,
-    robots: Vec<(String, String)>,
+    all: Vec<(String, String)>,
     scrapped: Vec<(String, String)>,
     made: u64,
 }
@@ -39,11 +39,11 @@ impl Robots {
             "spawn" => {
                 self.made += 1;
                 let handle = format!("r-{}", self.made);
-                self.robots.push((handle.clone(), text(args, "model")?.to_owned()));
+                self.all.push((handle.clone(), text(args, "model")?.to_owned()));
                 Ok(json!({"handle": handle}))
             }
             "peek" => {
-                let known = at(&self.robots).map(|at| &self.robots[at]);
+                let known = at(&self.all).map(|at| &self.all[at]);
                 let (handle, model) = match known {
                     Err(_) if self.is_broken => at(&self.scrapped).map(|at| &self.scrapped[at])?,
                     known => known?,
@@ -51,12 +51,12 @@ impl Robots {
                 Ok(json!({"handle": handle, "model": model}))
             }
             "scrap" => {
-                let gone = self.robots.remove(at(&self.robots)?);
+                let gone = self.all.remove(at(&self.all)?);
                 self.scrapped.push(gone);
                 Ok(json!({"scrapped": true}))
             }
             "ledger" => {
-                let robots = self.robots.len() as u64;
+                let robots = self.all.len() as u64;
                 let is_balanced = !self.is_broken || self.made < 2;
                 Ok(json!({"made": self.made, "left": robots, "balanced": is_balanced}))
             }

@@ -91,10 +91,10 @@ impl Unusual {
         ];
         match self.habit {
             "soft-delete" => {
-                tools.extend([reading("list_deleted_notes", &json!({}), &[]), writing("restore_note", &id, &["id"])])
+                tools.extend([reading("list_deleted_notes", &json!({}), &[]), writing("restore_note", &id, &["id"])]);
             }
             "undo" => {
-                tools.extend([writing("undo", &json!({}), &[]), tool("clear_notes", &json!({}), &[], &destructive)])
+                tools.extend([writing("undo", &json!({}), &[]), tool("clear_notes", &json!({}), &[], &destructive)]);
             }
             "archive" => tools.push(writing("archive_note", &id, &["id"])),
             "session" => tools.push(writing("open_note", &id, &["id"])),
@@ -189,7 +189,7 @@ impl Unusual {
         let number = match self.habit {
             "id-pool" => {
                 let used: BTreeSet<&str> = self.notes.iter().map(|note| note.id.as_str()).collect();
-                (1..).find(|number| !used.contains(format!("n-{number}").as_str())).unwrap_or(self.made)
+                (1..=self.made).find(|number| !used.contains(format!("n-{number}").as_str())).unwrap_or(self.made)
             }
             _ => self.made,
         };
@@ -279,16 +279,13 @@ impl Unusual {
                 json!(format!("# Notes\n\n{} notes:\n{}\n", notes.len(), lines.collect::<Vec<_>>().join("\n")))
             }
             "cursor-snapshot" => {
-                let (number, begin) = match args["cursor"].as_str() {
-                    Some(cursor) => {
-                        let parts = cursor.strip_prefix("c-").and_then(|rest| rest.split_once('-'));
-                        let parts = parts.and_then(|(one, other)| Some((one.parse().ok()?, other.parse().ok()?)));
-                        parts.ok_or("there is no such cursor")?
-                    }
-                    None => {
-                        self.snapshots.push(notes);
-                        (self.snapshots.len() - 1, 0_usize)
-                    }
+                let (number, begin) = if let Some(cursor) = args["cursor"].as_str() {
+                    let parts = cursor.strip_prefix("c-").and_then(|rest| rest.split_once('-'));
+                    let parts = parts.and_then(|(one, other)| Some((one.parse().ok()?, other.parse().ok()?)));
+                    parts.ok_or("there is no such cursor")?
+                } else {
+                    self.snapshots.push(notes);
+                    (self.snapshots.len() - 1, 0_usize)
                 };
                 let all = self.snapshots.get(number).ok_or("this cursor is too old")?;
                 let size = limit.unwrap_or(PAGE);
