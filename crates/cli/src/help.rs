@@ -416,6 +416,7 @@ mod tests {
         ("audit", "output", "a file for each tool"),
         ("generate", "output", "a file for each tool"),
         ("trust", "suite", "one file, for what it declares"),
+        ("fuzz", "suite", "one file, for its `fuzz`"),
         ("bench", "args", "the arguments themselves, for a script of one line"),
         ("fuzz", "save", "a file for each failure"),
     ];
