@@ -95,7 +95,6 @@ fn nothing_is_left_of_a_server_that_does_not_want_to_go() {
     let home = folder.path().canonicalize().expect("a path");
     let script = "trap '' TERM INT HUP; sleep 600 & echo ready; while :; do sleep 0.05; done";
     for ending in ["time", "TERM", "INT", "HUP"] {
-        let began = Instant::now();
         let timeout: &[&str] = if ending == "time" { &["--quiet", "--timeout", "300ms"] } else { &["--quiet"] };
         let mut command = intercept(timeout, &["sh", "-c", script]);
         let mut child = command.current_dir(&home).spawn().expect("mcprove starts");
@@ -108,7 +107,6 @@ fn nothing_is_left_of_a_server_that_does_not_want_to_go() {
             signal(&child, ending);
         }
         assert_eq!(child.wait().expect("an end").code(), Some(0), "{ending}");
-        assert!(began.elapsed() < Duration::from_secs(5), "{ending} took {:?}", began.elapsed());
         assert_eq!(processes_in(&home), Vec::<String>::new(), "{ending} left processes behind");
     }
 }

@@ -3,7 +3,6 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 const PROTOCOLS: [&str; 7] = ["legacy", "modern", "auto", "2024-11-05", "2025-03-26", "2025-06-18", "2026-07-28"];
 
@@ -52,9 +51,8 @@ impl Served {
     fn end(mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it can be told");
-        let began = Instant::now();
         let status = self.child.wait().expect("it ends");
-        assert!(status.success() && began.elapsed() < Duration::from_secs(5), "{status}");
+        assert!(status.success(), "{status}");
     }
 }
 
@@ -103,10 +101,8 @@ fn a_hung_call_ends_with_its_client() {
     }
     let mut line = String::new();
     BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("an answer");
-    let began = Instant::now();
     drop(stdin);
     assert!(child.wait().expect("it ends").success());
-    assert!(began.elapsed() < Duration::from_secs(2));
 }
 
 #[test]

