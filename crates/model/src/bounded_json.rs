@@ -59,7 +59,7 @@ pub fn value(text: impl AsRef<[u8]>) -> Result<Value, serde_json::Error> {
     read(text.as_ref(), MOST).map(|read| read.value)
 }
 
-/// A text as JSON; none if it is not, or takes too much memory: whoever only looks into it treats both alike.
+/// A text as JSON; none if it is not, or takes too much memory. For readers that treat both alike.
 pub fn parse(bytes: impl AsRef<[u8]>) -> Option<Value> {
     value(bytes).ok()
 }
@@ -82,13 +82,16 @@ struct Count {
 
 impl Count {
     fn take<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
-        match self.left.get().checked_sub(bytes) {
-            Some(left) => {
-                self.left.set(left);
-                Ok(())
-            }
-            None => Err(E::custom(format_args!("{TOO_LARGE} {} MiB once it is read", self.most >> 20))),
+        self.has(bytes)?;
+        self.left.set(self.left.get() - bytes);
+        Ok(())
+    }
+
+    fn has<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
+        if bytes <= self.left.get() {
+            return Ok(());
         }
+        Err(E::custom(format_args!("{TOO_LARGE} {} MiB once it is read", self.most >> 20)))
     }
 }
 
@@ -144,6 +147,10 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element_seed(self)? {
             self.0.take(if list.is_empty() { LIST + VALUE } else { VALUE })?;
+            if list.len() == list.capacity() {
+                // A list that grows is copied, so for a moment it takes what it had as well.
+                self.0.has(list.capacity() * size_of::<Value>())?;
+            }
             list.push(item);
         }
         Ok(Value::Array(list))

@@ -46,7 +46,7 @@ pub struct LinkedTool {
     pub span: Span,
 }
 
-/// What a tool does with a thing.
+/// The role of a tool for a kind of thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkPart {
     /// It counts all.
@@ -74,7 +74,7 @@ pub struct FuzzInvariant {
     pub tool: String,
     /// Its arguments.
     pub args: Value,
-    /// What its reply must be.
+    /// The expected reply.
     pub expect: Expectation,
     /// The same as it is written.
     pub written: Value,

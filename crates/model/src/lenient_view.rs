@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn what_would_take_too_much_memory_is_no_document() {
-        let grows = format!("[{}0]", "[],".repeat(1 << 20));
+        let grows = format!("[{}0]", "[],".repeat(2 << 20));
         assert_eq!(first_json(&grows), None);
         assert_eq!(first_json(&format!("{}[5]", "[0,\n".repeat(1 << 20))), None);
     }

@@ -72,8 +72,6 @@ pub(crate) fn run(_args: &Args, context: &Context) -> Result<ExitStatus, Failure
 const LONGEST: usize = 64 << 20;
 /// A request of this length is read within bounds first.
 const LARGE: usize = 1 << 20;
-/// Memory that a request may take once it is read.
-const READ: usize = 160 << 20;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
@@ -98,8 +96,9 @@ fn next_line(input: &mut impl BufRead, longest: usize) -> io::Result<Line> {
 
 /// The reply to a line. Whatever is wrong is an `error` in it.
 fn answer(line: &str, sessions: &mut sessions::Sessions<'_>, context: &Context) -> Value {
-    if line.len() > LARGE && bounded_json::parse_within(line.as_bytes(), READ).is_none() {
-        let message = format!("the request is invalid JSON, or takes more than {} MiB once it is read", READ >> 20);
+    if line.len() > LARGE && bounded_json::parse(line.as_bytes()).is_none() {
+        let message =
+            format!("the request is invalid JSON, or takes more than {} MiB once it is read", bounded_json::MOST >> 20);
         return json!({"id": null, "error": reply::error(&Failure::new(message, "send less at a time"))});
     }
     let request: Request = match serde_json::from_str(line) {

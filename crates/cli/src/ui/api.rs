@@ -68,9 +68,6 @@ struct Known {
     orders: mpsc::UnboundedSender<Order>,
 }
 
-/// Memory that the body of a request may take once it is read.
-const BODY: usize = 160 << 20;
-
 /// An answer: a status and a JSON document.
 pub(super) type Answer = (StatusCode, Value);
 
@@ -107,8 +104,8 @@ impl Api {
         let given: Value = if body.is_empty() {
             Value::Null
         } else {
-            match bounded_json::parse_within(body, BODY) {
-                Some((value, _)) => value,
+            match bounded_json::parse(body) {
+                Some(value) => value,
                 None => return refused(StatusCode::BAD_REQUEST, "the body is invalid JSON, or takes too much memory"),
             }
         };

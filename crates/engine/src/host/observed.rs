@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Memory for the frames of a scenario, as bytes and once they are read.
 const BYTES: usize = 96 << 20;
 
-/// What was observed of a client.
+/// Observations of a client.
 #[derive(Debug, Default)]
 pub(super) struct Observed {
     /// The frames that are kept.

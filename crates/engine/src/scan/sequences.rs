@@ -33,9 +33,9 @@ pub struct SequenceScan {
     pub corpus: Vec<(String, String)>,
     /// True if only those are performed.
     pub replays_only: bool,
-    /// What the user says about the server, and the file.
+    /// The dictionary of the user.
     pub dictionary: FuzzDictionary,
-    /// That file.
+    /// The file of the dictionary.
     pub source: Option<Arc<SourceFile>>,
 }
 

@@ -206,7 +206,7 @@ impl<'w> ServerLife<'w> {
         (performed, breach)
     }
 
-    /// What the user demands of the reply to this call, and is not so.
+    /// A demand of the user that the reply to this call does not meet.
     fn undemanded(&self, step: &Step, outcome: &Outcome) -> Option<Breach> {
         let name = name_of(self.surround.model, step.target);
         let source = self.surround.source?;

@@ -102,7 +102,7 @@ fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a reply shows of the state: without stamps, and with lists in one order.
+/// The state that a reply shows: without stamps, and with lists in one order.
 fn bleached(reply: &Reply) -> String {
     if let Some(doc) = &reply.doc {
         return settled(doc).to_string();

@@ -1,7 +1,7 @@
 //! Where the documents of a login are, in the order in which a client looks for them (2026-07-28, "Authorization Server
 //! Discovery"), and what was found there.
 
-use std::net::Ipv4Addr;
+use core::net::Ipv4Addr;
 
 use serde_json::Value;
 

@@ -127,7 +127,7 @@ impl Session {
         tool_params(name, arguments, self.next_id)
     }
 
-    /// Params that somebody wrote, with a progress token; whatever else is in them stays.
+    /// Authored params with a progress token; the rest of them stays.
     pub fn with_progress_token(&self, mut params: Value) -> Value {
         let map = params.as_object_mut();
         let meta = map.map(|map| map.entry("_meta").or_insert_with(|| json!({}))).and_then(Value::as_object_mut);

@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     scanned.status(&args.run, (was_called, "nothing was fuzzed"), context)
 }
 
-/// What a suite says about the server, and its file.
+/// The dictionary of a suite, and its file.
 fn declared(path: &Path) -> Result<(FuzzDictionary, Option<Arc<SourceFile>>), Failure> {
     let loaded = load_as_written(&[path.to_owned()]);
     usable(&loaded, false)?;

@@ -7,10 +7,9 @@ use mcprove_model::{ServerSpec, Target, nearest};
 use serde_json::{Map, Value, json};
 
 use super::folder::Folder;
-use crate::client_config::{self, Surroundings};
-use crate::context::Context;
+use crate::client_config;
 use crate::failure::Failure;
-use crate::subject::{stdio, words};
+use crate::subject::{Subject, stdio, words};
 use crate::suites::{DEFAULT_SUITES, load_as_written};
 
 /// Configuration files of clients that belong to a folder.
@@ -198,13 +197,10 @@ fn added<'t>(known: &Target, of_test: &'t Target) -> Option<&'t str> {
 }
 
 fn configured(path: &Path) -> Vec<Known> {
-    let surroundings = Surroundings::of(path, &Context::variable);
-    let names = client_config::names(path);
     let mut known = Vec::new();
-    for name in names {
-        let Ok(found) = client_config::read(path, Some(&name), &surroundings) else { continue };
-        let spec =
-            ServerSpec { name: name.clone(), target: found.target, origins: found.origins, ..ServerSpec::default() };
+    for name in client_config::names(path) {
+        let Ok(spec) = Subject::of_client_config(path.to_owned(), Some(name.clone())).spec() else { continue };
+        let spec = ServerSpec { name: name.clone(), ..spec };
         known.push(Known { name, source: path.display().to_string(), spec: Arc::new(spec) });
     }
     known
@@ -215,7 +211,8 @@ fn allowed_server(text: &str) -> Result<Known, Failure> {
         return Err(Failure::new(format!("`--add-server {text}` has no name"), "write `--add-server NAME=CMD ARGS`"));
     };
     let target = stdio(words("--add-server", line)?, Vec::new(), None);
-    let spec = ServerSpec { name: name.to_owned(), target, ..ServerSpec::default() };
+    let secrets = target.credentials().iter().map(|found| found.value.to_owned()).collect();
+    let spec = ServerSpec { name: name.to_owned(), target, secrets, ..ServerSpec::default() };
     Ok(Known { name: name.to_owned(), source: "--add-server".to_owned(), spec: Arc::new(spec) })
 }
 
