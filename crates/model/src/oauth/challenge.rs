@@ -22,13 +22,28 @@ impl Challenge {
     pub fn wants_scope(&self) -> bool {
         self.parameter("error") == Some("insufficient_scope")
     }
+
+    /// Number of parameters that a client of this protocol can use.
+    fn usable(&self) -> usize {
+        ["resource_metadata", "scope", "error"].into_iter().filter(|name| self.parameter(name).is_some()).count()
+    }
 }
 
-/// The challenge for bearer tokens among the `WWW-Authenticate` headers of a response; one for DPoP tokens otherwise.
+/// The challenge for bearer tokens among the `WWW-Authenticate` headers of a response; one for DPoP tokens otherwise. A
+/// proxy may add one without parameters, so the first of those with most parameters counts.
 pub fn bearer_challenge<'h>(headers: impl IntoIterator<Item = &'h str>) -> Option<Challenge> {
     let all: Vec<Challenge> = headers.into_iter().flat_map(parse_challenges).collect();
-    let of = |scheme: &str| all.iter().find(|challenge| challenge.scheme.eq_ignore_ascii_case(scheme)).cloned();
+    let of = |scheme: &str| {
+        let known = all.iter().filter(|challenge| challenge.scheme.eq_ignore_ascii_case(scheme));
+        known.rev().max_by_key(|challenge| challenge.usable()).cloned()
+    };
     of("bearer").or_else(|| of("dpop"))
+}
+
+/// True if a challenge among the `WWW-Authenticate` headers wants a proof with a nonce (RFC 9449 section 9).
+pub fn wants_dpop_nonce<'h>(headers: impl IntoIterator<Item = &'h str>) -> bool {
+    let mut all = headers.into_iter().flat_map(parse_challenges);
+    all.any(|challenge| challenge.parameter("error") == Some("use_dpop_nonce"))
 }
 
 /// All challenges of one header.
@@ -110,5 +125,25 @@ mod tests {
             assert_eq!(parse_challenges(header).len(), schemes, "{header}");
         }
         assert_eq!(bearer_challenge(["Basic realm=\"x\""]), None);
+    }
+
+    #[test]
+    fn of_several_challenges_the_most_useful_one_counts() {
+        let metadata = |headers: &[&str]| {
+            let found = bearer_challenge(headers.iter().copied()).expect("there");
+            (found.scheme.clone(), found.parameter("resource_metadata").map(str::to_owned))
+        };
+        let of = |scheme: &str, url: Option<&str>| (scheme.to_owned(), url.map(str::to_owned));
+        let full = "Bearer resource_metadata=\"https://x/y\"";
+        assert_eq!(metadata(&["Bearer realm=\"proxy\"", full]), of("Bearer", Some("https://x/y")));
+        assert_eq!(
+            metadata(&["Bearer, DPoP algs=\"ES256\", Bearer resource_metadata=\"https://x/y\""]),
+            of("Bearer", Some("https://x/y"))
+        );
+        assert_eq!(metadata(&[full, "Bearer resource_metadata=\"https://x/z\""]), of("Bearer", Some("https://x/y")));
+        assert_eq!(metadata(&["Negotiate YII==, DPoP algs=\"ES256\""]), of("DPoP", None));
+        let both = [full, "DPoP error=\"use_dpop_nonce\""];
+        assert!(wants_dpop_nonce(both) && !bearer_challenge(both).expect("there").wants_scope());
+        assert!(!wants_dpop_nonce([full]));
     }
 }

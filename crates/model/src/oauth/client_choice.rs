@@ -65,9 +65,7 @@ pub fn choose_client(
         return Ok(ClientChoice::Known(RegisteredClient {
             id: id.clone(),
             secret: settings.client_secret.clone(),
-            auth_method: None,
-            redirect_port: settings.redirect_port,
-            scopes: Vec::new(),
+            ..RegisteredClient::default()
         }));
     }
     if let Some(url) = settings.client_metadata_url.as_ref().filter(|_| server.takes_client_documents) {
@@ -137,6 +135,11 @@ mod tests {
         assert_eq!(choose(&settings, None, &plain), ClientChoice::Register("https://as/register".to_owned()));
         settings.client_id = Some("mine".to_owned());
         assert!(matches!(choose(&settings, None, &server), ClientChoice::Known(client) if client.id == "mine"));
+        // The port of a client that the user has is a setting: it does not make it one that registered itself.
+        settings.redirect_port = Some(9);
+        assert!(
+            matches!(choose(&settings, None, &server), ClientChoice::Known(client) if client.redirect_port.is_none())
+        );
         settings.issuer = Some("https://other".to_owned());
         assert!(choose_client(&settings, None, &server).is_err());
         assert!(choose_client(&OauthSettings::default(), None, &ServerMetadata::default()).is_err());

@@ -20,25 +20,36 @@ pub fn split_url(url: &str) -> Option<(String, &str)> {
     Some((format!("{}://{}", scheme.to_ascii_lowercase(), host.to_ascii_lowercase()), path))
 }
 
+/// The query of a URL with its question mark, or nothing.
+fn query_of(url: &str) -> &str {
+    let url = url.split('#').next().unwrap_or_default();
+    url.find('?').map_or("", |at| &url[at..])
+}
+
 /// The URL of a server as an audience of tokens: no fragment, no password, no lone slash.
 pub fn canonical_resource(url: &str) -> String {
     let Some((origin, path)) = split_url(url) else { return url.to_owned() };
-    let query = url.split('#').next().and_then(|url| url.split_once('?')).map(|(_, query)| format!("?{query}"));
     let path = if path == "/" { "" } else { path };
-    format!("{origin}{path}{}", query.unwrap_or_default())
+    format!("{origin}{path}{}", query_of(url))
 }
 
-/// Where the metadata of a protected resource is: where its challenge says, else at the well-known paths.
+/// Where the metadata of a protected resource is: where its challenge says, else at the well-known paths. The path and the
+/// query of the server are kept (RFC 9728 section 3.1). A slash at the end is what servers differ in, so both are tried.
 pub fn resource_metadata_urls(server: &str, named: Option<&str>) -> Vec<String> {
     if let Some(named) = named {
         return vec![named.to_owned()];
     }
     let Some((origin, path)) = split_url(server) else { return Vec::new() };
     let root = format!("{origin}/.well-known/oauth-protected-resource");
-    match path.trim_end_matches('/') {
-        "" => vec![root],
-        path => vec![format!("{root}{path}"), root],
+    let (bare, query) = (path.trim_end_matches('/'), query_of(server));
+    let mut urls = vec![format!("{root}{bare}{query}")];
+    if !bare.is_empty() && bare != path {
+        urls.push(format!("{root}{path}{query}"));
     }
+    if urls[0] != root {
+        urls.push(root);
+    }
+    urls
 }
 
 /// Where the metadata of an authorization server is.
@@ -142,9 +153,17 @@ mod tests {
     #[test]
     fn documents_are_looked_for_in_the_specified_order() {
         assert_eq!(
-            resource_metadata_urls("https://Example.com/public/mcp/?a=b#c", None),
+            resource_metadata_urls("https://Example.com/public/mcp#c?d", None),
             [
                 "https://example.com/.well-known/oauth-protected-resource/public/mcp",
+                "https://example.com/.well-known/oauth-protected-resource"
+            ]
+        );
+        assert_eq!(
+            resource_metadata_urls("https://example.com/public/mcp/?a=b#c", None),
+            [
+                "https://example.com/.well-known/oauth-protected-resource/public/mcp?a=b",
+                "https://example.com/.well-known/oauth-protected-resource/public/mcp/?a=b",
                 "https://example.com/.well-known/oauth-protected-resource"
             ]
         );

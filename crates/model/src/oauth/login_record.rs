@@ -24,9 +24,17 @@ pub struct RegisteredClient {
     /// The scopes that it may ask for; any if none are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
+    /// When its secret expires, in seconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_expires_at: Option<u64>,
 }
 
 impl RegisteredClient {
+    /// True if its secret has expired (RFC 7591 section 3.2.1): it has to register again.
+    pub fn has_expired(&self, now: u64) -> bool {
+        self.secret.is_some() && self.secret_expires_at.is_some_and(|at| at <= now)
+    }
+
     /// True if it may ask for all of these scopes.
     pub fn may_ask_for(&self, scopes: &[String]) -> bool {
         self.scopes.is_empty() || scopes.iter().all(|scope| self.scopes.contains(scope))
@@ -108,6 +116,16 @@ impl LoginRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clients_expire_with_their_secrets() {
+        let client = |secret: Option<&str>, secret_expires_at| {
+            let secret = secret.map(str::to_owned);
+            RegisteredClient { secret, secret_expires_at, ..RegisteredClient::default() }.has_expired(1000)
+        };
+        assert!(client(Some("s"), Some(1000)));
+        assert!(!client(Some("s"), Some(1001)) && !client(Some("s"), None) && !client(None, Some(1)));
+    }
 
     #[test]
     fn tokens_are_renewed_a_little_before_they_expire() {

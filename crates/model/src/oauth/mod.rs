@@ -16,7 +16,7 @@ mod settings;
 mod token_reply;
 
 pub use callback::{ExpectedCallback, query_pairs, read_callback};
-pub use challenge::{Challenge, bearer_challenge, parse_challenges};
+pub use challenge::{Challenge, bearer_challenge, parse_challenges, wants_dpop_nonce};
 pub use client_choice::{ClientAuth, ClientChoice, choose_client, choose_client_auth};
 pub use discovery::{
     Document, LoginDiscovery, canonical_resource, is_loopback_url, resource_metadata_urls, server_metadata_urls,
@@ -25,7 +25,7 @@ pub use discovery::{
 pub use login_record::{LoginRecord, RegisteredClient};
 pub use mask::{HIDDEN_VALUE, is_secret_field, masked_form, masked_json, masked_query, secrets_in};
 pub use metadata::{ResourceMatch, ResourceMetadata, ServerMetadata, match_resource};
-pub use obstacle::{LoginObstacle, LoginStep, check_endpoints, check_issuer, check_pkce, check_resource};
+pub use obstacle::{LoginObstacle, LoginStep, check_endpoints, check_issuer, check_pkce, check_resource, is_exposed};
 pub use scopes::{choose_scopes, split_scopes, step_up_scopes, union_of_scopes};
 pub use settings::{OauthGrant, OauthKey, OauthSettings};
 pub use token_reply::{TokenReply, read_token_reply};

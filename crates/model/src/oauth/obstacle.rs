@@ -1,6 +1,6 @@
 //! Reasons for which a client must not go on with a login.
 
-use super::discovery::is_loopback_url;
+use super::discovery::{is_loopback_url, split_url};
 use super::metadata::{ResourceMatch, ResourceMetadata, ServerMetadata, match_resource};
 use crate::{escape_line, shorten};
 
@@ -74,7 +74,14 @@ impl LoginObstacle {
 
 /// The document must be about the server that is used (RFC 9728 section 3.3, RFC 8707).
 pub fn check_resource(metadata: &ResourceMetadata, server: &str) -> Result<(), LoginObstacle> {
-    let Some(resource) = &metadata.resource else { return Ok(()) };
+    let Some(resource) = &metadata.resource else {
+        let help = format!("publish `\"resource\": \"{}\"`", shown(server));
+        return Err(LoginObstacle::new(
+            LoginStep::ResourceMetadata,
+            "the metadata of the server has no `resource`",
+            help,
+        ));
+    };
     match match_resource(resource, server) {
         ResourceMatch::Same | ResourceMatch::Parent => Ok(()),
         ResourceMatch::Other => Err(LoginObstacle::new(
@@ -133,15 +140,21 @@ pub fn check_endpoints(metadata: &ServerMetadata, server: &str, needed: &[&str])
         };
         if !is_web_url(endpoint) {
             let what = format!("`{name}` is `{}`, which is not an http or https URL", shown(endpoint));
-            return Err(LoginObstacle::new(LoginStep::ServerMetadata, what, format!("serve `{name}` over https")));
+            let help = format!("write the whole URL of `{name}`, as in `https://login.example.com/…`");
+            return Err(LoginObstacle::new(LoginStep::ServerMetadata, what, help));
         }
-        let is_plain = endpoint.starts_with("http://") && !is_loopback_url(endpoint);
-        if is_plain && (server.starts_with("https://") || is_loopback_url(server)) {
+        if is_exposed(endpoint, server) {
             let what = format!("`{name}` is `{}`, which is not encrypted", shown(endpoint));
             return Err(LoginObstacle::new(LoginStep::ServerMetadata, what, format!("serve `{name}` over https")));
         }
     }
     Ok(())
+}
+
+/// True if a URL leads over the network without encryption. Where the server itself is reached that way, nothing is gained.
+pub fn is_exposed(url: &str, server: &str) -> bool {
+    let is_plain = |url: &str| split_url(url).is_some_and(|(origin, _)| origin.starts_with("http://"));
+    is_plain(url) && !is_loopback_url(url) && (!is_plain(server) || is_loopback_url(server))
 }
 
 /// True for a URL that a browser may be opened with: a program that opens others takes `file:`, `javascript:` and its own
@@ -166,6 +179,7 @@ mod tests {
         assert!(check_resource(&resource("https://x"), "https://x/mcp").is_ok());
         let wrong = check_resource(&resource("https://y/mcp"), "https://x/mcp").expect_err("another host");
         assert_eq!(wrong.what, "`resource` is `https://y/mcp`, but you connect to `https://x/mcp`");
+        assert!(check_resource(&ResourceMetadata::default(), "https://x/mcp").is_err());
         let mut server = ServerMetadata::fallback("https://as");
         assert!(check_issuer(&server, "https://as").is_ok() && check_pkce(&server).is_ok());
         assert!(check_issuer(&server, "https://as/").is_err());
@@ -209,9 +223,19 @@ mod tests {
     fn plain_endpoints_are_for_this_machine_and_for_plain_servers() {
         let plain = ServerMetadata::fallback("http://as.example");
         assert!(check_endpoints(&plain, "https://x/mcp", &[]).is_err());
+        assert!(check_endpoints(&plain, "HTTPS://x/mcp", &[]).is_err());
         assert!(check_endpoints(&plain, "http://x.internal/mcp", &[]).is_ok());
         let local = ServerMetadata::fallback("http://127.0.0.1:9");
         assert!(check_endpoints(&local, "https://x/mcp", &["token_endpoint"]).is_ok());
         assert!(check_endpoints(&ServerMetadata::default(), "https://x", &["token_endpoint"]).is_err());
+        for (url, server, exposed) in [
+            ("http://as.example/x", "https://x", true),
+            ("HTTP://as.example/x", "http://localhost:1", true),
+            ("http://as.example/x", "http://x.internal", false),
+            ("http://127.0.0.1/x", "https://x", false),
+            ("https://as.example/x", "https://x", false),
+        ] {
+            assert_eq!(is_exposed(url, server), exposed, "{url} {server}");
+        }
     }
 }

@@ -3,7 +3,8 @@
 use mcprove_model::escape_line;
 use mcprove_model::oauth::{
     Challenge, Document, LoginObstacle, LoginStep, ResourceMetadata, ServerMetadata, canonical_resource,
-    check_endpoints, check_issuer, check_pkce, check_resource, resource_metadata_urls, server_metadata_urls, split_url,
+    check_endpoints, check_issuer, check_pkce, check_resource, is_exposed, resource_metadata_urls,
+    server_metadata_urls, split_url,
 };
 
 use super::exchanges::Exchanges;
@@ -28,6 +29,8 @@ pub struct Discovered {
 pub(super) struct Wanted<'w> {
     pub(super) server: &'w str,
     pub(super) challenge: Option<Challenge>,
+    /// The status of a request without a token, if it was served.
+    pub(super) opened: Option<u16>,
     /// The authorization server to choose among several.
     pub(super) issuer: Option<&'w str>,
     /// True if a person signs in, which takes PKCE and an authorization endpoint.
@@ -36,8 +39,12 @@ pub(super) struct Wanted<'w> {
 
 /// Finds the authorization server of a server.
 pub(super) async fn discover(exchanges: &Exchanges<'_>, wanted: Wanted<'_>) -> Result<Discovered, LoginObstacle> {
-    let Wanted { server, challenge, issuer, by_browser } = wanted;
+    let Wanted { server, challenge, opened, issuer, by_browser } = wanted;
     let named = challenge.as_ref().and_then(|challenge| challenge.parameter("resource_metadata"));
+    if let Some(named) = named.filter(|named| is_exposed(named, server)) {
+        let what = format!("`resource_metadata` in the challenge is `{}`, which is not encrypted", escape_line(named));
+        return Err(LoginObstacle::new(LoginStep::ResourceMetadata, what, "serve the metadata over https"));
+    }
     let urls = resource_metadata_urls(server, named);
     let (document, tried) = first_of(exchanges, &urls).await;
     let Some(document) = document else {
@@ -46,7 +53,7 @@ pub(super) async fn discover(exchanges: &Exchanges<'_>, wanted: Wanted<'_>) -> R
             let help = "serve the document of RFC 9728 at the URL of `resource_metadata`";
             return Err(LoginObstacle::new(LoginStep::ResourceMetadata, what, help));
         }
-        return without_metadata(exchanges, server, challenge, &tried).await;
+        return without_metadata(exchanges, server, (challenge, opened), &tried).await;
     };
     let metadata = ResourceMetadata::read(&document);
     check_resource(&metadata, server)?;
@@ -81,7 +88,7 @@ pub(super) async fn discover(exchanges: &Exchanges<'_>, wanted: Wanted<'_>) -> R
 async fn without_metadata(
     exchanges: &Exchanges<'_>,
     server: &str,
-    challenge: Option<Challenge>,
+    (challenge, opened): (Option<Challenge>, Option<u16>),
     tried: &[Document],
 ) -> Result<Discovered, LoginObstacle> {
     let Some((origin, _)) = split_url(server) else {
@@ -99,6 +106,11 @@ async fn without_metadata(
             found
         }
         None if challenge.is_none() => {
+            if let Some(status) = opened {
+                let what = format!("the server asks for no login: it serves requests without a token (HTTP {status})");
+                let help = "use it without a login; if only some requests take one, let it publish its metadata";
+                return Err(LoginObstacle::new(LoginStep::Challenge, what, help));
+            }
             let what = format!("the server publishes no metadata: {}", outcomes(tried));
             let help = "serve the document of RFC 9728 at the first of these URLs, or log in another way";
             return Err(LoginObstacle::new(LoginStep::ResourceMetadata, what, help));

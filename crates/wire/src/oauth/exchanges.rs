@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::Method;
-use mcprove_model::oauth::{Document, is_secret_field, masked_form, masked_json, masked_query, secrets_in};
-use mcprove_model::{Direction, Redactor, WirePart, bounded_json, is_unreserved, percent_encoded, without_password};
+use mcprove_model::oauth::{Document, is_exposed, is_secret_field, masked_form, masked_json, masked_query, secrets_in};
+use mcprove_model::{
+    Direction, Redactor, WirePart, bounded_json, escape_line, is_unreserved, percent_encoded, without_password,
+};
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
@@ -104,7 +106,14 @@ impl<'e> Exchanges<'e> {
             let is_moved = matches!(document.status, Some(301 | 302 | 303 | 307 | 308));
             let location = document.header("location").next().filter(|_| is_moved).map(str::to_owned);
             match location {
-                Some(location) => place = crate::transport::resolve_url(&place, &location),
+                Some(location) => {
+                    let next = crate::transport::resolve_url(&place, &location);
+                    if is_exposed(&next, &place) {
+                        let error = Some(format!("it redirects to `{}`, which is not encrypted", escape_line(&next)));
+                        return Document { url: url.to_owned(), error, ..Document::default() };
+                    }
+                    place = next;
+                }
                 None => return Document { url: url.to_owned(), ..document },
             }
         }

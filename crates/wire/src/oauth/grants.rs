@@ -178,6 +178,8 @@ fn read_registration(document: &Document, redirect_port: u16) -> Result<Register
         auth_method: text("token_endpoint_auth_method"),
         redirect_port: Some(redirect_port),
         scopes: Vec::new(),
+        // Zero is for ever.
+        secret_expires_at: body.get("client_secret_expires_at").and_then(Value::as_u64).filter(|at| *at > 0),
     })
 }
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use mcprove_model::oauth::{
     Challenge, ClientChoice, ExpectedCallback, LoginObstacle, LoginRecord, LoginStep, OauthGrant, OauthSettings,
-    RegisteredClient, ServerMetadata, TokenReply, bearer_challenge, choose_client, choose_scopes, read_callback,
-    union_of_scopes,
+    RegisteredClient, ServerMetadata, TokenReply, bearer_challenge, choose_client, choose_scopes, is_exposed,
+    read_callback, union_of_scopes,
 };
-use mcprove_model::{is_unreserved, percent_encoded};
+use mcprove_model::{escape_line, is_unreserved, percent_encoded};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -46,13 +46,13 @@ pub async fn log_in(
     log: &LoginLog,
 ) -> Result<LoginRecord, LoginObstacle> {
     let exchanges = Exchanges::new(client, log);
-    let challenge = match &request.challenge {
-        Some(challenge) => Some(challenge.clone()),
+    let (challenge, opened) = match &request.challenge {
+        Some(challenge) => (Some(challenge.clone()), None),
         None => probe(&exchanges, request.server).await?,
     };
     let LoginRequest { server, settings, .. } = request;
     let by_browser = !settings.is_unattended();
-    let wanted = Wanted { server, challenge, issuer: settings.issuer.as_deref(), by_browser };
+    let wanted = Wanted { server, challenge, opened, issuer: settings.issuer.as_deref(), by_browser };
     let found = discover(&exchanges, wanted).await?;
     let scopes = scopes_of(request, &found);
     let login = Login { exchanges: &exchanges, request, found: &found, scopes };
@@ -116,6 +116,9 @@ pub(super) async fn refresh(
 /// Gives tokens back (RFC 7009); servers without such an endpoint forget them when they expire.
 pub async fn revoke(record: &LoginRecord, client: &HttpClient) -> Result<bool, String> {
     let Some(endpoint) = &record.revocation_endpoint else { return Ok(false) };
+    if is_exposed(endpoint, &record.server) {
+        return Err(format!("`{}` is not encrypted", escape_line(endpoint)));
+    }
     let log = LoginLog::default();
     let exchanges = Exchanges::new(client, &log);
     let server = server_of(record);
@@ -149,13 +152,13 @@ fn server_of(record: &LoginRecord) -> ServerMetadata {
     }
 }
 
-/// Asks a server for its challenge, as a client without a token.
-async fn probe(exchanges: &Exchanges<'_>, server: &str) -> Result<Option<Challenge>, LoginObstacle> {
+/// Asks a server for its challenge, as a client without a token; also the status of one that serves the request.
+async fn probe(exchanges: &Exchanges<'_>, server: &str) -> Result<(Option<Challenge>, Option<u16>), LoginObstacle> {
     let document = super::survey::first_request(exchanges, server).await;
     match (document.status, &document.error) {
         (Some(401), _) => {
             let challenge = bearer_challenge(document.header("www-authenticate"));
-            Ok(Some(challenge.unwrap_or_default()))
+            Ok((Some(challenge.unwrap_or_default()), None))
         }
         (Some(404), _) => Err(LoginObstacle::new(
             LoginStep::Challenge,
@@ -163,7 +166,12 @@ async fn probe(exchanges: &Exchanges<'_>, server: &str) -> Result<Option<Challen
             "fix the path; it often ends in `/mcp`",
         )),
         // It may want a login for some requests only; its metadata shows that.
-        (Some(_), _) => Ok(None),
+        (Some(status), _) => {
+            let has_result = document.json.as_ref().is_some_and(|json| json.get("result").is_some());
+            let mut kinds = document.header("content-type");
+            let is_served = status == 200 && (has_result || kinds.any(|kind| kind.starts_with("text/event-stream")));
+            Ok((None, Some(status).filter(|_| is_served)))
+        }
         (None, error) => Err(LoginObstacle::new(
             LoginStep::Challenge,
             format!("the server was not reached: {}", error.clone().unwrap_or_default()),
@@ -226,7 +234,7 @@ impl Login<'_> {
     async fn by_browser(&self, dpop: Option<&JwtKey>) -> Result<(TokenReply, RegisteredClient), LoginObstacle> {
         let LoginRequest { settings, host, patience, .. } = self.request;
         let registered = match &settings.client_id {
-            None => host.take_registered(&self.found.issuer),
+            None => host.take_registered(&self.found.issuer).filter(|client| !client.has_expired(unix_seconds())),
             Some(_) => None,
         };
         let choice = choose_client(settings, registered.as_ref(), &self.found.server)?;
@@ -304,8 +312,10 @@ impl Login<'_> {
             fields.push(("prompt", "consent".to_owned()));
         }
         let query = fields.iter().map(|(name, value)| format!("{name}={}", percent_encoded(value, is_unreserved)));
-        let separator = if endpoint.contains('?') { '&' } else { '?' };
-        format!("{endpoint}{separator}{}", query.collect::<Vec<_>>().join("&"))
+        // What follows a `#` would not reach the server.
+        let (place, fragment) = endpoint.split_at(endpoint.find('#').unwrap_or(endpoint.len()));
+        let separator = if place.contains('?') { '&' } else { '?' };
+        format!("{place}{separator}{}{fragment}", query.collect::<Vec<_>>().join("&"))
     }
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::{Response, StatusCode};
-use mcprove_model::oauth::{Challenge, LoginObstacle, LoginRecord, OauthSettings, bearer_challenge, step_up_scopes};
+use mcprove_model::oauth::{
+    Challenge, LoginObstacle, LoginRecord, OauthSettings, bearer_challenge, step_up_scopes, wants_dpop_nonce,
+};
 use mcprove_model::without_password;
 use tokio::time::{Instant, sleep};
 
@@ -107,6 +109,7 @@ pub(crate) struct TokenRefusal {
     status: StatusCode,
     challenge: Option<Challenge>,
     nonce: Option<String>,
+    wants_nonce: bool,
 }
 
 impl TokenRefusal {
@@ -117,22 +120,18 @@ impl TokenRefusal {
             return None;
         }
         let headers = response.headers();
-        let texts = headers.get_all("www-authenticate").iter().filter_map(|value| value.to_str().ok());
-        let challenge = bearer_challenge(texts);
+        let texts = || headers.get_all("www-authenticate").iter().filter_map(|value| value.to_str().ok());
+        let challenge = bearer_challenge(texts());
         let wants_scope = challenge.as_ref().is_some_and(Challenge::wants_scope);
         if status == StatusCode::FORBIDDEN && !wants_scope {
             return None;
         }
         let nonce = headers.get("dpop-nonce").and_then(|value: &HeaderValue| value.to_str().ok()).map(str::to_owned);
-        Some(Self { status, challenge, nonce })
+        Some(Self { status, challenge, nonce, wants_nonce: wants_dpop_nonce(texts()) })
     }
 
     pub(crate) fn is_unauthorized(&self) -> bool {
         self.status == StatusCode::UNAUTHORIZED
-    }
-
-    fn wants_nonce(&self) -> bool {
-        self.challenge.as_ref().is_some_and(|challenge| challenge.parameter("error") == Some("use_dpop_nonce"))
     }
 }
 
@@ -201,7 +200,7 @@ impl LoginSource {
         let has_record = state.record.is_some();
         state.is_loaded &= has_record;
         self.loaded(&mut state);
-        if let Some(nonce) = refusal.nonce.as_ref().filter(|_| refusal.wants_nonce()) {
+        if let Some(nonce) = refusal.nonce.as_ref().filter(|_| refusal.wants_nonce) {
             // The same nonce twice means that it did not help.
             let is_new =
                 refused.and_then(|token| token.bound.as_ref()).is_some_and(|(_, sent)| sent.as_ref() != Some(nonce));
@@ -285,17 +284,22 @@ impl LoginSource {
             return false;
         };
         let _lock = self.locked().await;
-        // Another process may have renewed it: a refresh token works once.
-        if let Some(kept) = self.host.load(&self.server).filter(|kept| kept.client == record.client) {
+        // Another process may have renewed it (a refresh token works once), or the user may have logged in again, or out.
+        let kept = self.host.load(&self.server).filter(|kept| self.fits(kept));
+        let is_stored = kept.is_some();
+        if let Some(kept) = kept {
             if kept.access_token != record.access_token && kept.expires_at.is_none_or(|at| unix_seconds() < at) {
                 self.keep(state, kept, false);
                 return true;
             }
             record = kept;
         }
+        if record.refresh_token.is_none() {
+            return false;
+        }
         match refresh(&record, &self.settings, client, log).await {
             Ok(renewed) => {
-                self.keep(state, renewed, true);
+                self.keep(state, renewed, is_stored);
                 true
             }
             Err(obstacle) => {
@@ -369,4 +373,94 @@ fn presented(state: &State) -> Option<Presented> {
 
 fn no_response(obstacle: &LoginObstacle) -> NoResponse {
     NoResponse { what: obstacle.message(), help: obstacle.help.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::oauth::RegisteredClient;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Keeps one login for the first look, and another one for all that follow.
+    #[derive(Debug)]
+    struct Keeper {
+        first: Mutex<Option<LoginRecord>>,
+        then: Option<LoginRecord>,
+        saved: Mutex<Vec<LoginRecord>>,
+    }
+
+    impl LoginHost for Keeper {
+        fn load(&self, _: &str) -> Option<LoginRecord> {
+            self.first.lock().unwrap_or_else(PoisonError::into_inner).take().or_else(|| self.then.clone())
+        }
+
+        fn save(&self, record: &LoginRecord) -> Result<(), String> {
+            self.saved.lock().unwrap_or_else(PoisonError::into_inner).push(record.clone());
+            Ok(())
+        }
+
+        fn take_registered(&self, _: &str) -> Option<RegisteredClient> {
+            None
+        }
+
+        fn warn(&self, text: &str) {
+            panic!("{text}");
+        }
+
+        fn lock(&self) -> LoginLock {
+            LoginLock::Absent
+        }
+
+        fn has_person(&self) -> bool {
+            false
+        }
+
+        fn show(&self, _: &str) {}
+    }
+
+    /// Renews an old login, with what is kept by then: the token that is used, and those that are kept.
+    async fn renewed(then: impl FnOnce(LoginRecord) -> Option<LoginRecord>) -> (String, Vec<String>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let endpoint = format!("http://{}/token", listener.local_addr().expect("an address"));
+        let old = LoginRecord {
+            token_endpoint: endpoint,
+            access_token: "old".to_owned(),
+            refresh_token: Some("refresh".to_owned()),
+            renew_at: Some(1),
+            client: RegisteredClient { id: "first".to_owned(), ..RegisteredClient::default() },
+            ..LoginRecord::default()
+        };
+        let keeper = Keeper { first: Mutex::new(Some(old.clone())), then: then(old), saved: Mutex::default() };
+        let keeper = Arc::new(keeper);
+        let host: Arc<dyn LoginHost> = keeper.clone();
+        let source = LoginSource::new("http://x/mcp", &OauthSettings::default(), host, Arc::default());
+        let serving = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.expect("a connection");
+            let _ = stream.read(&mut [0; 4096]).await;
+            let body = r#"{"access_token":"new","token_type":"Bearer","expires_in":60}"#;
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+            stream.write_all(format!("{head}{body}").as_bytes()).await.expect("sent");
+            // A connection that is closed with unread bytes takes the answer with it.
+            let _ = stream.read_to_end(&mut Vec::new()).await;
+        });
+        let presented = source.token(&HttpClient::default(), &LoginLog::default()).await.expect("an answer");
+        serving.abort();
+        let saved = keeper.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let saved = saved.iter().map(|record| record.access_token.clone()).collect();
+        (presented.expect("a token").token, saved)
+    }
+
+    #[tokio::test]
+    async fn what_is_kept_by_then_decides_what_a_renewal_keeps() {
+        assert_eq!(renewed(Some).await, ("new".to_owned(), vec!["new".to_owned()]));
+        // The user logged out meanwhile, or the login could not be kept in the first place.
+        assert_eq!(renewed(|_| None).await, ("new".to_owned(), Vec::new()));
+        // The user logged in again, with another client.
+        let client = RegisteredClient { id: "second".to_owned(), ..RegisteredClient::default() };
+        let again = |old| Some(LoginRecord { access_token: "again".to_owned(), renew_at: None, client, ..old });
+        assert_eq!(renewed(again).await, ("again".to_owned(), Vec::new()));
+    }
 }
