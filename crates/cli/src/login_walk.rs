@@ -49,21 +49,24 @@ impl LoginWalk {
             return None;
         }
         let record = LoginStore::of_user().load(url).unwrap_or_default();
-        let is_refused = status.is_some_and(|status| (300..400).contains(&status) || matches!(status, 200 | 401 | 403));
-        if !is_refused && record.is_none() {
+        let refused = status.filter(|_| !is_open);
+        if refused.is_none() && record.is_none() {
             return None;
         }
         let found = survey_login(url, &HttpClient::default()).await;
-        // A page is one to log in only where there is something to log in with.
-        let is_documented = found.resource.iter().chain(&found.server_metadata).any(|one| one.found().is_some());
-        if status == Some(200) && record.is_none() && !is_documented {
+        // Other answers are about a login only where there is something to log in with.
+        let is_clear = refused.is_some_and(|status| (300..400).contains(&status) || matches!(status, 401 | 403));
+        // A wrong path is not a login, even next to an authorization server.
+        let is_documented = found.resource.iter().any(|one| one.found().is_some())
+            || refused == Some(200) && found.server_metadata.iter().any(|one| one.found().is_some());
+        if !is_clear && record.is_none() && !is_documented {
             return None;
         }
         let used = if is_open { Some(200) } else { status };
         let token = record.as_ref().map(|record| facts(record, used));
         let now = i64::try_from(Context::unix_ms() / 1000).unwrap_or(i64::MAX);
         let first = found.first.status;
-        let faults = diagnose_login(&LoginCase { found, token, now });
+        let faults = diagnose_login(&LoginCase { found, refused, token, now });
         Some(Self { url: without_password(url).into_owned(), faults, is_logged_in: record.is_some(), status: first })
     }
 

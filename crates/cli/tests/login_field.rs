@@ -25,7 +25,7 @@ impl Ask {
         self.target.split('?').next().unwrap_or_default()
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 

@@ -66,6 +66,14 @@ const FINE: &[(&str, Script)] = &[
             answer(401, &[("www-authenticate", "Basic realm=\"a, b\""), ("www-authenticate", &bearer)], b"")
         })
     }),
+    ("a challenge of a gateway before the one that counts", |ask, base| {
+        (ask.path() == "/mcp" && ask.header("authorization").is_none()).then(|| {
+            let bearer = format!("Bearer resource_metadata=\"{base}{RESOURCE}\", scope=\"mcp\"");
+            let (gateway, dpop) = ("Bearer realm=\"gateway\"", "DPoP algs=\"ES256\"");
+            let all = [gateway, bearer.as_str(), dpop].map(|challenge| ("www-authenticate", challenge));
+            answer(401, &all, b"")
+        })
+    }),
     ("metadata at the root alone, which the challenge does not name", |ask, base| match ask.path() {
         "/mcp" => Some(answer(401, &[("www-authenticate", "Bearer scope=\"mcp\"")], b"")),
         RESOURCE => Some(answer(404, &[], b"")),
@@ -130,6 +138,29 @@ const BROKEN: &[(&str, Script, (&str, &str, &str))] = &[
         "403 in place of 401",
         |ask, _| (ask.path() == "/mcp").then(|| answer(403, &[], b"")),
         (CHALLENGE, "login-forbidden", "answer with 401"),
+    ),
+    (
+        "400 in place of 401",
+        |ask, _| (ask.path() == "/mcp").then(|| as_json(400, &json!({"error": "missing token"}))),
+        (CHALLENGE, "login-forbidden", "answered with HTTP 400; hosts begin a login on 401 alone"),
+    ),
+    (
+        "500 in place of 401",
+        |ask, _| (ask.path() == "/mcp").then(|| answer(500, &[], b"KeyError: 'authorization'")),
+        (CHALLENGE, "login-forbidden", "answered with HTTP 500"),
+    ),
+    (
+        "404 in place of 401",
+        |ask, _| (ask.path() == "/mcp").then(|| answer(404, &[], b"")),
+        (CHALLENGE, "login-forbidden", "answered with HTTP 404"),
+    ),
+    (
+        "an error of JSON-RPC in place of 401",
+        |ask, _| {
+            let error = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Unauthorized"}});
+            (ask.path() == "/mcp").then(|| as_json(200, &error))
+        },
+        (CHALLENGE, "login-forbidden", "HTTP 200 and the error `Unauthorized`"),
     ),
     (
         "401 without a header",
@@ -296,6 +327,14 @@ const BROKEN: &[(&str, Script, (&str, &str, &str))] = &[
         (AUTHORIZATION, "login-server-metadata-missing", "make it reachable"),
     ),
     (
+        "the URL of metadata in the place of the issuer",
+        |ask, base| {
+            let listed = json!({"authorization_servers": [format!("{base}{SERVER}")]});
+            (ask.path() == RESOURCE).then(|| as_json(200, &with(resource(base), &listed)))
+        },
+        (AUTHORIZATION, "login-server-metadata-missing", "list the issuer, not the URL of its metadata"),
+    ),
+    (
         "https where there is no TLS",
         |ask, base| {
             let issuer = format!("https{}", base.trim_start_matches("http"));
@@ -366,6 +405,22 @@ const BROKEN: &[(&str, Script, (&str, &str, &str))] = &[
                 .then(|| as_json(200, &with(server(base), &json!({"grant_types_supported": ["client_credentials"]}))))
         },
         (AUTHORIZATION, "login-no-code-flow", "without `authorization_code`"),
+    ),
+    (
+        "no response types",
+        |ask, base| {
+            (ask.path() == SERVER)
+                .then(|| as_json(200, &with(server(base), &json!({"response_types_supported": null}))))
+        },
+        (AUTHORIZATION, "login-no-code-flow", "RFC 8414 requires it"),
+    ),
+    (
+        "an endpoint without a host",
+        |ask, base| {
+            let endpoint = json!({"authorization_endpoint": "/authorize"});
+            (ask.path() == SERVER).then(|| as_json(200, &with(server(base), &endpoint)))
+        },
+        (AUTHORIZATION, "login-not-encrypted", "write the whole URL of `authorization_endpoint`"),
     ),
     (
         "a page in the place of the keys",
@@ -501,6 +556,13 @@ fn login_copes_with_what_endpoints_answer_or_says_what_is_wrong() {
     let mut wrong = String::new();
     let nothing = Person::new().log_in(&format!("{}/wrong/path", Field::start(|_, _| None).base));
     assert!(nothing.stderr.contains("nothing is at this URL (HTTP 404)"), "{}", nothing.text());
+    let open = Field::start(|ask, _| {
+        let served = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
+        Some(if ask.path() == "/mcp" { as_json(200, &served) } else { answer(404, &[], b"") })
+    });
+    let open = Person::new().log_in(&open.url());
+    assert_eq!(open.code(), Some(2), "{}", open.text());
+    assert!(open.stderr.contains("the server asks for no login"), "{}", open.text());
     for (name, script, error) in ANSWERS {
         let field = Field::start(*script);
         let person = Person::new();

@@ -6,7 +6,7 @@ use mcprove_model::Severity::{self, Error, Warning};
 use mcprove_model::oauth::LoginStep::{self, Access, Challenge, Registration, ResourceMetadata, ServerMetadata, Token};
 use mcprove_model::oauth::{
     self, Document, ResourceMatch, bearer_challenge, check_endpoints, check_issuer, check_pkce, check_resource,
-    is_loopback_url, match_resource, resource_metadata_urls, server_metadata_urls, split_url,
+    is_exposed, is_loopback_url, match_resource, resource_metadata_urls, server_metadata_urls, split_url,
 };
 use mcprove_model::{escape_line, shorten};
 use serde_json::Value;
@@ -52,6 +52,7 @@ pub static LOGIN_CHECKS: &[LoginCheck] = &[
     row("login-no-scope", Challenge, Warning, no_scope),
     row("login-resource-metadata-missing", ResourceMetadata, Error, resource_missing),
     row("login-resource-metadata-elsewhere", ResourceMetadata, Error, resource_elsewhere),
+    row("login-metadata-not-encrypted", ResourceMetadata, Error, metadata_not_encrypted),
     row("login-resource-metadata-older", ResourceMetadata, Warning, resource_older),
     row("login-resource-metadata-guarded", ResourceMetadata, Error, resource_guarded),
     row("login-resource-metadata-not-json", ResourceMetadata, Error, resource_not_json),
@@ -99,8 +100,26 @@ fn redirected(case: &LoginCase) -> Option<Fault> {
 }
 
 fn forbidden(case: &LoginCase) -> Option<Fault> {
-    (case.found.first.status == Some(403)).then(|| {
-        let what = "a request without a token is answered with 403; hosts begin a login on 401 alone".to_owned();
+    let first = &case.found.first;
+    let status = first.status?;
+    let error = first.json.as_ref().and_then(|json| json.get("error")).filter(|error| !error.is_null());
+    let is_refusal = match status {
+        403 => true,
+        // Only a server that has a login to offer hides it behind another answer.
+        _ if case.refused != Some(status) || resource_document(case).is_none() => false,
+        200..300 => error.is_some(),
+        404 => resource(case)
+            .and_then(|metadata| metadata.resource)
+            .is_some_and(|resource| match_resource(&resource, &case.found.server) == ResourceMatch::Same),
+        401 => false,
+        _ => status >= 400,
+    };
+    is_refusal.then(|| {
+        let message = error.and_then(|error| error["message"].as_str()).filter(|_| status < 300);
+        let message = message.map(|text| format!(" and the error `{}`", shown(text))).unwrap_or_default();
+        let what = format!(
+            "a request without a token is answered with HTTP {status}{message}; hosts begin a login on 401 alone"
+        );
         (what, "answer with 401 and a `WWW-Authenticate` header".to_owned())
     })
 }
@@ -231,6 +250,14 @@ fn resource_elsewhere(case: &LoginCase) -> Option<Fault> {
     Some((what, format!("name the right URL in the challenge: `resource_metadata=\"{place}\"`")))
 }
 
+fn metadata_not_encrypted(case: &LoginCase) -> Option<Fault> {
+    let named = named(case).filter(|named| is_exposed(named, &case.found.server))?;
+    // Where it cannot be fetched, its URL is wrong in more than this.
+    case.found.resource.iter().find(|document| document.url == named && document.found().is_some())?;
+    let what = format!("`resource_metadata` in the challenge is `{}`, which is not encrypted", shown(&named));
+    Some((what, "serve the metadata over https, and name that URL: others can change it on the way".to_owned()))
+}
+
 fn resource_guarded(case: &LoginCase) -> Option<Fault> {
     if resource_document(case).is_some() {
         return None;
@@ -254,12 +281,7 @@ fn resource_not_json(case: &LoginCase) -> Option<Fault> {
 }
 
 fn resource_mismatch(case: &LoginCase) -> Option<Fault> {
-    let metadata = resource(case)?;
-    if metadata.resource.is_none() {
-        let help = format!("publish `\"resource\": \"{}\"`", shown(&case.found.server));
-        return Some(("the metadata of the server has no `resource`".to_owned(), help));
-    }
-    check_resource(&metadata, &case.found.server).err().map(|obstacle| (obstacle.what, obstacle.help))
+    check_resource(&resource(case)?, &case.found.server).err().map(|obstacle| (obstacle.what, obstacle.help))
 }
 
 fn resource_parent(case: &LoginCase) -> Option<Fault> {
@@ -317,7 +339,9 @@ fn server_missing(case: &LoginCase) -> Option<Fault> {
     let place = server_metadata_urls(issuer).into_iter().next()?;
     let what = format!("no metadata of `{}` was found at {}", shown(issuer), places(tried));
     let is_unreachable = tried.iter().all(|document| document.status.is_none());
-    let help = if is_unreachable {
+    let help = if let Some((base, _)) = issuer.split_once("/.well-known/") {
+        format!("list the issuer, not the URL of its metadata: `\"authorization_servers\": [\"{}\"]`", shown(base))
+    } else if is_unreachable {
         "fix the entry of `authorization_servers`, or make it reachable with a certificate that clients trust"
             .to_owned()
     } else {
@@ -356,7 +380,10 @@ fn no_code_flow(case: &LoginCase) -> Option<Fault> {
         let what = format!("`grant_types_supported` is [{}], without `authorization_code`", shown(&grants.join(", ")));
         return Some((what, "support the authorization code flow: people sign in with it".to_owned()));
     }
-    let types = server.response_types?;
+    let Some(types) = server.response_types else {
+        let help = "publish `\"response_types_supported\": [\"code\"]`: RFC 8414 requires it, and some hosts insist";
+        return Some(("`response_types_supported` is missing".to_owned(), help.to_owned()));
+    };
     (!types.iter().any(|one| one == "code")).then(|| {
         let what = format!("`response_types_supported` is [{}], without `code`", shown(&types.join(", ")));
         (what, "support the authorization code flow, and publish `\"response_types_supported\": [\"code\"]`".to_owned())
@@ -414,7 +441,10 @@ fn other_audience(case: &LoginCase) -> Option<String> {
         Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
         one => one.as_str().into_iter().collect(),
     };
-    let is_meant = |audience: &&str| audience.trim_end_matches('/') == wanted.trim_end_matches('/');
+    let is_meant = |audience: &&str| {
+        audience.trim_end_matches('/') == wanted.trim_end_matches('/')
+            || match_resource(audience, &wanted) == ResourceMatch::Same
+    };
     (!audiences.is_empty() && !audiences.iter().any(is_meant))
         .then(|| format!("the token is for `{}`, not for `{}`", shown(&audiences.join(", ")), shown(&wanted)))
 }
@@ -502,7 +532,7 @@ mod tests {
             status: Some(200),
             key: Some("k".to_owned()),
         };
-        LoginCase { found, token: Some(token), now: 50 }
+        LoginCase { found, refused: None, token: Some(token), now: 50 }
     }
 
     fn challenge(case: &mut LoginCase, text: &str) {
@@ -558,6 +588,10 @@ mod tests {
             challenge(case, "Bearer scope=\"a\", resource_metadata=\"https://x.example/y\"");
             case.found.resource.insert(0, document("https://x.example/y", 404, None));
         }),
+        ("login-metadata-not-encrypted", |case| {
+            challenge(case, "Bearer scope=\"a\", resource_metadata=\"http://x.example/y\"");
+            case.found.resource[0].url = "http://x.example/y".to_owned();
+        }),
         ("login-resource-metadata-older", |case| {
             challenge(case, "Bearer scope=\"a\"");
             case.found.resource = vec![document(METADATA, 404, None)];
@@ -594,6 +628,32 @@ mod tests {
         ("login-scope-not-granted", |case| token(case).granted.clear()),
         ("login-token-refused", |case| token(case).status = Some(401)),
     ];
+
+    /// Answers that hide a login, and the same answers of servers that have none.
+    #[test]
+    fn only_servers_with_a_login_are_blamed_for_other_answers_than_401() {
+        let error = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Unauthorized"}});
+        for (status, body) in [(400, None), (404, None), (407, None), (500, None), (200, Some(error))] {
+            let mut case = LoginCase { refused: Some(status), token: None, ..good() };
+            case.found.first = document(SERVER, status, body);
+            let faults = |case: &LoginCase| diagnose_login(case).iter().map(|fault| fault.id).collect::<Vec<_>>();
+            assert_eq!(faults(&case), ["login-forbidden"], "{status}");
+            // A session was refused in another way, for example on the older transport.
+            let other = LoginCase { refused: Some(401), ..case.clone() };
+            assert!(!faults(&other).contains(&"login-forbidden"), "{status}");
+            case.found.resource = vec![document(METADATA, 404, None)];
+            assert!(!faults(&case).contains(&"login-forbidden"), "{status}");
+        }
+        // The path is wrong.
+        let mut case = LoginCase { refused: Some(404), token: None, ..good() };
+        case.found.first = document(SERVER, 404, None);
+        case.found.server = "https://x.example/mpc".to_owned();
+        assert_eq!(diagnose_login(&case).iter().map(|fault| fault.id).collect::<Vec<_>>(), ["login-resource-mismatch"]);
+        // A result is not an error.
+        let mut case = LoginCase { refused: Some(200), token: None, ..good() };
+        case.found.first = document(SERVER, 200, Some(json!({"jsonrpc": "2.0", "id": 1, "result": {}})));
+        assert_eq!(diagnose_login(&case), Vec::new());
+    }
 
     #[test]
     fn each_check_finds_its_fault_and_no_other_does() {

@@ -28,6 +28,8 @@ pub struct TokenFacts {
 pub struct LoginCase {
     /// The documents.
     pub found: LoginDiscovery,
+    /// The status that a session was refused with.
+    pub refused: Option<u16>,
     /// The token, after a login.
     pub token: Option<TokenFacts>,
     /// Now, in seconds since the Unix epoch.
