@@ -69,7 +69,10 @@ class Driver:
         __tracebackhide__ = True
         with self._lock:
             self._id += 1
-            line = json.dumps({"id": self._id, "method": method, "params": params})
+            try:
+                line = json.dumps({"id": self._id, "method": method, "params": params}, allow_nan=False)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"not sent, because it is not JSON: {error}") from None
             try:
                 self._process.stdin.write(line + "\n")
                 self._process.stdin.flush()
@@ -212,7 +215,7 @@ class Reply:
         driver, session = self._server._driver, self._server._session
         judged = driver.request("expect", session=session, reply=self._number, expect=wanted)
         if not judged["passed"]:
-            raise ExpectationFailed(judged["message"])
+            raise ExpectationFailed(of_pytest(judged["message"]))
         return self
 
     def snapshot(self, name: str, target: str = "result") -> Reply:
@@ -227,4 +230,9 @@ class Reply:
     def _raise_unless_passed(self) -> None:
         __tracebackhide__ = True
         if not self.passed:
-            raise ExpectationFailed(self.message)
+            raise ExpectationFailed(of_pytest(self.message))
+
+
+def of_pytest(message: str) -> str:
+    """A message about a reply, with the way to store snapshots of Python tests."""
+    return message.replace("`mcprove run --update-snapshots`", "`pytest --mcprove-update-snapshots`")

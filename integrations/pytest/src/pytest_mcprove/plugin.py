@@ -107,8 +107,7 @@ class SuiteItem(pytest.Item):
         self.test = test
         self.result: dict[str, Any] | None = None
         self.add_marker(pytest.mark.mcprove)
-        for tag in test["tags"]:
-            marker = re.sub(r"\W", "_", tag)
+        for marker in filter(None, (marker_of(tag, self.config) for tag in test["tags"])):
             self.config.addinivalue_line("markers", f"{marker}: a tag of an mcprove suite")
             self.add_marker(marker)
         if test["skip"] is not None:
@@ -183,8 +182,9 @@ class Runner:
         if item.key not in self._results:
             together = [item]
             if not hasattr(self.config, "workerinput") and not self.config.getoption("maxfail"):
-                others = (other for other in item.session.items if isinstance(other, SuiteItem))
-                together = [other for other in others if other.path == item.path and other.result is None]
+                others = (other for other in item.session.items if isinstance(other, SuiteItem) and other.path == item.path)
+                # What has a result is run again only if it is this one, as plugins do that repeat tests.
+                together = [other for other in others if other is item or other.result is None]
             tests = [{"file": other.test["file"], "name": other.test["name"]} for other in together]
             answer = self.driver.request("run", args=self._args([item.test["file"]]), tests=tests)
             for result in answer["results"]:
@@ -229,6 +229,13 @@ class Runner:
 RUNNER = pytest.StashKey[Runner]()
 
 
+def marker_of(tag: str, config: pytest.Config) -> str:
+    """The marker of a tag. Markers with arguments, such as `skip` and `timeout`, do something to a test, so a tag gets another name."""
+    marker = re.sub(r"\W", "_", tag).lstrip("_")
+    is_taken = any(line.startswith(f"{marker}(") for line in config.getini("markers"))
+    return f"tag_{marker}" if is_taken else marker
+
+
 def mistake_text(finding: dict[str, Any], place: dict[str, Any]) -> str:
     text = f"{place['file']}:{place['line']}:{place['column']}: {finding['rule']}: {finding['message']}\n"
     return text + (f"  help: {finding['help']}\n" if finding.get("help") else "")
@@ -263,7 +270,18 @@ def mcp_open(request: pytest.FixtureRequest) -> Iterator[Any]:
 def mcp_server(request: pytest.FixtureRequest, mcp_open: Any) -> Server:
     """The server of `mcprove_server`, or of the marker `mcp_server`, fresh for each test."""
     marker = request.node.get_closest_marker("mcp_server")
-    server = marker.args[0] if marker and marker.args else request.config.getini("mcprove_server")
+    if marker is None:
+        server = request.config.getini("mcprove_server")
+    else:
+        named = [*marker.args, *marker.kwargs.values()]
+        if len(named) != 1 or marker.kwargs.keys() - {"server"}:
+            pytest.fail('the marker `mcp_server` takes one server: `@pytest.mark.mcp_server("python server.py")`', pytrace=False)
+        server = named[0]
     if not server:
         pytest.fail('no server: set `mcprove_server` in pyproject.toml, or mark the test with `@pytest.mark.mcp_server("…")`', pytrace=False)
-    return mcp_open(server)
+    try:
+        return mcp_open(server)
+    except DriveError as error:
+        problem = str(error)
+    # Outside of `except`, because pytest would show both.
+    pytest.fail(problem, pytrace=False)
