@@ -149,11 +149,10 @@ impl<'c> RunSink<'c> {
 
     fn write_log(&mut self, event: &Event) {
         let Some((path, log)) = &mut self.log else { return };
-        // A run that is killed leaves behind what was over by then.
+        // A run that is killed leaves behind what was over by then, and a reader sees that it began.
         let flushed = |log: &mut BufWriter<File>| match event {
-            Event::CaseFinished(_) => log.flush(),
-            Event::RunStarted(_)
-            | Event::Finding { .. }
+            Event::RunStarted(_) | Event::CaseFinished(_) => log.flush(),
+            Event::Finding { .. }
             | Event::CaseStarted(_)
             | Event::Connected(_)
             | Event::Frame { .. }

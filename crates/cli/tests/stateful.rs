@@ -354,9 +354,9 @@ fn an_interrupted_run_is_continued() {
         .current_dir(folder.path())
         .stdout(std::process::Stdio::piped());
     let child = child.stderr(std::process::Stdio::piped()).spawn().expect("mcprove runs");
-    // The log begins with the first case.
+    // The log begins with the run.
     let log = folder.path().join("run.ndjson");
-    while !fs::read_to_string(&log).is_ok_and(|text| text.contains("case_started")) {
+    while !fs::read_to_string(&log).is_ok_and(|text| text.contains("run_started")) {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");

@@ -7,7 +7,7 @@ use mcprove_model::{CaseReport, Finding, Report, Severity, Verdict};
 use crate::evidence::{self, View};
 use crate::explanation::Depth;
 use crate::style::Role;
-use crate::{Style, Verbosity, escape};
+use crate::{Style, Verbosity, escape, snippet};
 
 /// The rule of the note with the number of calls per tool and their outcomes.
 const FUZZED: &str = "fuzzed";
@@ -16,6 +16,10 @@ const FUZZED: &str = "fuzzed";
 pub fn fuzz_table(report: &Report, verbosity: Verbosity, style: &Style) -> String {
     let mut text = String::new();
     for finding in &report.findings {
+        if finding.place.is_some() {
+            snippet::render_finding(&mut text, finding, style);
+            continue;
+        }
         let _ = writeln!(text, "{} {}", painted(finding, style, ":"), escape::line(&finding.message));
         if let Some(help) = &finding.help {
             let _ = writeln!(text, "  help: {}", escape::line(help));

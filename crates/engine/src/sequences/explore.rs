@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use mcprove_judge::sequences::{Breach, Explorer, Facts, Judge, SequenceTool, Step, Surroundings};
+use mcprove_judge::sequences::{Breach, Explorer, Facts, Judge, SequenceTool, Step, StepTarget, Surroundings};
 use mcprove_model::{CallRole, Finding};
 use mcprove_wire::Closing;
 
@@ -152,7 +152,7 @@ async fn perform_stored(
         let Some(args) = mcprove_judge::sequences::bound(step, &replies) else { break };
         let bound = Step { args, ..step.clone() };
         let (performed, breach) = life.perform_judged(&mut judge, &bound, Duration::ZERO).await;
-        explored.calls += 1;
+        explored.calls += usize::from(step.target != StepTarget::Restart);
         let is_broken = performed.reply.is_broken;
         replies.insert(step.id, performed.reply);
         if let Some(breach) = breach.filter(|breach| !known.contains(&breach.cause)) {
@@ -196,7 +196,7 @@ async fn one_life(
             break;
         };
         let (performed, breach) = life.perform_judged(&mut judge, &step, Duration::ZERO).await;
-        explored.calls += 1;
+        explored.calls += usize::from(step.target != StepTarget::Restart);
         is_new |= shapes.insert(super::corpus::shape(&step, &performed.reply, performed.exchange.elapsed_us));
         if task.keep_frames && explored.records.len() < KEPT {
             let name = name_of(surround.model, step.target);

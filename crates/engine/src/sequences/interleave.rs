@@ -3,6 +3,7 @@
 //! The server itself is the model: every legal order is performed one call after the other on a fresh server, and what
 //! concurrent calls give must be among the results.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcprove_judge::sequences::{
@@ -107,8 +108,7 @@ async fn tried(surround: &Surround<'_>, programs: &Programs) -> Tried {
     }
     let mut modes = vec![Clients::OneSession];
     // A second process shares nothing with the first unless its data is in the copy of the fixture.
-    let apart = one_after_the_other(surround, programs).await;
-    if apart.is_some_and(|apart| legal.iter().any(|legal| same_history(legal, &apart))) {
+    if shares_data(surround, programs, &legal).await {
         modes.push(Clients::TwoSessions);
     }
     for mode in modes {
@@ -128,19 +128,38 @@ async fn tried(surround: &Surround<'_>, programs: &Programs) -> Tried {
     Tried::Fine
 }
 
-/// The replies when each client has a session of its own and waits for the other; those of one server only if the two
-/// sessions share their data.
-async fn one_after_the_other(surround: &Surround<'_>, programs: &Programs) -> Option<Vec<Reply>> {
+/// True if two sessions see what the other one changes: when each client has its own and waits for the other, whichever comes
+/// first, the replies are those of one server.
+async fn shares_data(surround: &Surround<'_>, programs: &Programs, legal: &[Vec<Reply>]) -> bool {
+    for first in [0, 1] {
+        let apart = one_after_the_other(surround, programs, first).await;
+        if !apart.is_some_and(|apart| legal.iter().any(|legal| same_history(legal, &apart))) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The replies when each client has a session of its own and waits for the other.
+async fn one_after_the_other(surround: &Surround<'_>, programs: &Programs, first: usize) -> Option<Vec<Reply>> {
     let mut life = ServerLife::begin(surround).await.ok()?;
-    let mut second = life.another().await.ok()?;
-    let mut replies = std::collections::BTreeMap::new();
-    let steps = programs.before.iter().chain(&programs.clients[0]).map(|step| (false, step));
-    let steps = steps.chain(programs.clients[1].iter().map(|step| (true, step)));
-    for (is_second, step) in steps.chain(programs.after.iter().map(|step| (false, step))) {
+    let mut replies = BTreeMap::new();
+    for step in &programs.before {
         let args = bound(step, &replies)?;
-        let client = if is_second { &mut second } else { &mut life };
-        let performed = client.perform(step, &args).await;
-        replies.insert(step.id, performed.reply);
+        replies.insert(step.id, life.perform(step, &args).await.reply);
+    }
+    // The second begins with what is there, as it does when both are open at once.
+    let mut second = life.another().await.ok()?;
+    for client in [first, 1 - first] {
+        for step in &programs.clients[client] {
+            let args = bound(step, &replies)?;
+            let own = if client == 0 { &mut life } else { &mut second };
+            replies.insert(step.id, own.perform(step, &args).await.reply);
+        }
+    }
+    for step in &programs.after {
+        let args = bound(step, &replies)?;
+        replies.insert(step.id, life.perform(step, &args).await.reply);
     }
     second.end().await;
     life.end().await;
@@ -160,7 +179,7 @@ async fn comes_again(surround: &Surround<'_>, programs: &Programs, mode: Clients
 /// The replies in the order of the programs, whatever the order of the calls.
 async fn in_order(surround: &Surround<'_>, programs: &Programs, order: &Order) -> Option<Vec<Reply>> {
     let mut life = ServerLife::begin(surround).await.ok()?;
-    let mut replies = std::collections::BTreeMap::new();
+    let mut replies = BTreeMap::new();
     let mut next = vec![0; programs.clients.len()];
     let mut steps: Vec<&Step> = programs.before.iter().collect();
     for client in order {
@@ -182,7 +201,7 @@ async fn in_order(surround: &Surround<'_>, programs: &Programs, order: &Order) -
 }
 
 /// The replies of a run, in the order of the programs; none if the server refused a call for now.
-fn history(programs: &Programs, replies: &std::collections::BTreeMap<u32, Reply>) -> Option<Vec<Reply>> {
+fn history(programs: &Programs, replies: &BTreeMap<u32, Reply>) -> Option<Vec<Reply>> {
     let judged = programs.clients.iter().flatten().chain(&programs.after);
     judged.map(|step| replies.get(&step.id).filter(|reply| !reply.is_refusal).cloned()).collect()
 }
@@ -190,7 +209,7 @@ fn history(programs: &Programs, replies: &std::collections::BTreeMap<u32, Reply>
 /// The replies when the first calls of the clients are open at once.
 async fn at_once(surround: &Surround<'_>, programs: &Programs, mode: Clients) -> Option<Vec<Reply>> {
     let mut life = ServerLife::begin(surround).await.ok()?;
-    let mut replies = std::collections::BTreeMap::new();
+    let mut replies = BTreeMap::new();
     for step in &programs.before {
         let args = bound(step, &replies)?;
         let performed = life.perform(step, &args).await;

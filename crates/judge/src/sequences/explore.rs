@@ -2,6 +2,7 @@
 //! is surrounded by calls that look at the state.
 
 use std::collections::VecDeque;
+use std::iter;
 
 use serde_json::{Value, json};
 
@@ -136,9 +137,15 @@ impl<'m> Explorer<'m> {
                 if self.dice.chance(25) {
                     self.queue.push_back(Intent::Look);
                 }
-                self.queue.push_back(Intent::Act(at, choice));
-                if self.dice.chance(80) {
-                    self.queue.push_back(Intent::Check);
+                // A second change of the same thing follows the first, now and then.
+                let is_change = matches!(choice, KeyChoice::Thing(..))
+                    && matches!(model.tools[at].role, Role::Update | Role::Set | Role::Write);
+                let again = (is_change && self.dice.chance(30)).then(|| Intent::Act(at, choice.clone()));
+                for change in iter::once(Intent::Act(at, choice)).chain(again) {
+                    self.queue.push_back(change);
+                    if self.dice.chance(80) {
+                        self.queue.push_back(Intent::Check);
+                    }
                 }
             }
             45..57 => {

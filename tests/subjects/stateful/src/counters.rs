@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::server::{Answer, answered, reading, text, writing};
 
 /// How long the work between reading a counter and writing it takes.
-const WORK: Duration = Duration::from_millis(3);
+const WORK: Duration = Duration::from_millis(1);
 
 /// The counters of a server.
 pub(crate) struct Counters {

@@ -33,6 +33,14 @@ fn differing<'s>(scene: &'s Scene<'_>) -> Option<&'s Observation> {
         StepTarget::Restart => false,
     };
     let before = scene.world.observed.get(&call_key(scene.step)).filter(|_| is_reading)?;
+    // A read may change the order of a list, and so what its parts show.
+    let is_part = scene.tool.is_some_and(|tool| {
+        let parts = [&tool.limit, &tool.offset, &tool.cursor];
+        parts.into_iter().flatten().any(|name| scene.step.args.get(name).is_some())
+    });
+    if is_part && before.read.is_some() {
+        return None;
+    }
     let is_other = !is_same_state(&before.reply, scene.reply);
     (is_other && scene.facts.is_stable(scene.target())).then_some(before)
 }
