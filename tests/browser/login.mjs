@@ -47,7 +47,7 @@ try {
       const page = await newPage(browser);
       await page.goto(await command.found);
       await outcome(page, /You are logged in/);
-      assert.deepEqual(await accessibility(page), []);
+      await eventually(async () => assert.deepEqual(await accessibility(page), []));
       assert.equal(await command.ended, 0);
       assert.equal(stored().length, 1);
       await page.context().close();
@@ -62,11 +62,11 @@ try {
     }],
     ['a refusal of the token endpoint is shown, too', async () => {
       const command = login(await stingy.found);
-      const page = await browser.newPage();
+      const page = await newPage(browser);
       await page.goto(await command.found);
-      assert.match(await page.textContent('#outcome'), /The login failed: .*this client may not have tokens/);
+      await outcome(page, /The login failed: .*this client may not have tokens/);
       assert.equal(await command.ended, 2);
-      await page.close();
+      await page.context().close();
     }],
   ]);
   const out = spawn(mcprove, ['logout', await server.found], { cwd, stdio: 'ignore' });

@@ -37,7 +37,9 @@ const counts = (page, selector, wanted) => eventually(async () => assert.equal(a
 const accessible = page => eventually(async () => assert.deepEqual(await accessibility(page), []));
 /** Opens every test and every frame; a frame is drawn once it is open. */
 async function openAll(page) {
+  await page.waitForSelector('.row');
   for (const row of await page.locator('.row').all()) await row.click();
+  await counts(page, '.row[aria-expanded=false]', 0);
   for (const summary of await page.locator('.frame summary').all()) await summary.click();
   await counts(page, '.frame:not(:has(.inner))', 0);
 }

@@ -98,7 +98,7 @@ try {
   const harmless = async () => {
     await counts('main :is(script, iframe, object, embed, style, link)', 0);
     await counts('main :is(a[href^="javascript"], [onclick], [onerror], [onload])', 0);
-    assert.ok(await page.locator('.panel').isVisible(), 'no style of a server is applied');
+    await page.locator('.panel').waitFor({ state: 'visible' });
     quiet();
   };
   await steps('security', [
@@ -118,8 +118,8 @@ try {
       await send('tool attack');
       for (const summary of await page.locator('.protocol .frame summary').all()) await summary.click();
       await counts('.protocol .frame:not(:has(.inner))', 0);
-      await page.waitForFunction(() => [...document.querySelectorAll('.media img')].every(image => image.complete));
       await page.waitForSelector('.result .media img');
+      await page.waitForFunction(() => [...document.querySelectorAll('.media img')].every(image => image.complete));
       assert.deepEqual(await page.locator('.media img').evaluateAll(images => images.map(image => image.src).filter(from => !from.startsWith('data:image/svg+xml;base64,'))), []);
       await harmless();
     }],
