@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mcprove_judge::login::{LoginCase, LoginFault, TokenFacts, diagnose_login};
-use mcprove_model::oauth::{LoginRecord, LoginStep};
+use mcprove_model::oauth::{Document, LoginRecord, LoginStep};
 use mcprove_model::{ServerSpec, Severity, Target, without_password};
 use mcprove_report::escape_terminal_line;
 use mcprove_wire::HttpClient;
@@ -56,9 +56,9 @@ impl LoginWalk {
         let found = survey_login(url, &HttpClient::default()).await;
         // Other answers are about a login only where there is something to log in with.
         let is_clear = refused.is_some_and(|status| (300..400).contains(&status) || matches!(status, 401 | 403));
+        let has = |all: &[Document]| all.iter().any(|document| document.found().is_some());
         // A wrong path is not a login, even next to an authorization server.
-        let is_documented = found.resource.iter().any(|one| one.found().is_some())
-            || refused == Some(200) && found.server_metadata.iter().any(|one| one.found().is_some());
+        let is_documented = has(&found.resource) || refused == Some(200) && has(&found.server_metadata);
         if !is_clear && record.is_none() && !is_documented {
             return None;
         }
@@ -75,7 +75,7 @@ impl LoginWalk {
         let mut text = format!("\nthe login at `{}`\n", escape_terminal_line(&self.url));
         for (step, outcome) in self.steps() {
             let note = match (&outcome, step) {
-                (StepOutcome::Good, LoginStep::Challenge) => {
+                (StepOutcome::Good | StepOutcome::NotReached, LoginStep::Challenge) => {
                     self.status.map(|status| format!("HTTP {status}")).unwrap_or_default()
                 }
                 (StepOutcome::NotReached, LoginStep::Authorization) if self.first_error().is_none() => {
@@ -124,6 +124,12 @@ impl LoginWalk {
             match worst {
                 Some(severity) if severity >= Severity::Error => StepOutcome::Failed,
                 Some(_) => StepOutcome::Warned,
+                // The answer is about something else than a login.
+                None if step == LoginStep::Challenge
+                    && self.status.is_some_and(|status| status >= 400 && status != 401) =>
+                {
+                    StepOutcome::NotReached
+                }
                 None if !is_tried || first_error.is_some_and(|error| error < step) => StepOutcome::NotReached,
                 None => StepOutcome::Good,
             }

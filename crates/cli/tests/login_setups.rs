@@ -128,6 +128,22 @@ fn odd_set_ups_that_hosts_cope_with_are_not_blamed() {
     }
 }
 
+/// Answers that are about something else than a login.
+#[test]
+fn a_wrong_path_is_not_a_login() {
+    let wrong = |script: Script| {
+        let field = Field::start(script);
+        let ran = Person::new().doctor(&format!("{}/wrong", field.base));
+        serde_json::from_str::<Value>(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.text()))["login"]
+            .clone()
+    };
+    assert_eq!(wrong(|_, _| None), Value::Null);
+    // The document of the right path is at the root.
+    let named = wrong(|ask, base| (ask.path() == ROOT).then(|| as_json(200, &resource(base))));
+    assert_eq!(named["steps"][0]["outcome"], "not-reached", "{named}");
+    assert_eq!(named["steps"][1]["faults"][0]["id"], "login-resource-mismatch", "{named}");
+}
+
 const CHALLENGE: &str = "challenge";
 const METADATA: &str = "resource metadata";
 const AUTHORIZATION: &str = "authorization server metadata";
