@@ -1,51 +1,77 @@
 //! Authorization without a login: requests without a token and with bad ones, and the documents that lead to a login.
 
-use mcprove_judge::conformance::{Recording, Step, What};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use mcprove_judge::conformance::{Recording, What};
+use mcprove_model::oauth::{
+    Challenge, ResourceMetadata, bearer_challenge, resource_metadata_urls, server_metadata_urls,
+};
 use serde_json::{Value, json};
 
 use super::Scene;
-use super::link::{Endpoint, Header, Link};
+use super::link::{Endpoint, Header, Link, Send};
 
-/// An unsigned JWT: `{"alg":"none"}` and a subject.
-const UNSIGNED: &[u8] = b"Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJtY3Byb3ZlIiwiZXhwIjo0MTAyNDQ0ODAwfQ.";
+/// A session id that no server gave out.
+const SESSION: &[u8] = b"00000000-0000-4000-8000-000000000000";
 
 pub(super) async fn run(scene: &Scene<'_>) -> Result<Option<Recording>, String> {
     let Endpoint::Http { url, .. } = scene.endpoint else { return Ok(None) };
     let mut link = scene.open("auth")?;
     probe(&mut link, "auth-none", &[("authorization", None)]).await;
-    let status = step(&link, "auth-none").and_then(|step| step.status());
+    let status = link.recording.steps(0).find(|step| step.entry.step == "auth-none").and_then(|step| step.status());
     if !matches!(status, Some(401 | 403)) {
         return Ok(Some(link.close().await));
     }
+    let challenge = last_challenge(&link).unwrap_or_default();
     probe(&mut link, "auth-garbage", &[("authorization", Some(b"Bearer garbage"))]).await;
-    probe(&mut link, "auth-unsigned", &[("authorization", Some(UNSIGNED))]).await;
-    let session: &[u8] = b"00000000-0000-4000-8000-000000000000";
-    probe(&mut link, "auth-session", &[("authorization", None), ("mcp-session-id", Some(session))]).await;
+    let session: [Header<'_>; 2] = [("authorization", None), ("mcp-session-id", Some(SESSION))];
+    probe(&mut link, "auth-session", &session).await;
     link.ask("GET", "auth-get", None, &[("authorization", None)]).await;
-    let (origin, path) = split(url);
-    let query = format!("{url}?access_token=garbage");
+    link.ask("DELETE", "auth-delete", None, &session).await;
+    let message = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let body = Bytes::from(message.to_string());
+    link.send_and_wait(Send { label: "auth-notification".to_owned(), body, headers: &session, id: None }).await;
+    let query = with_query(url, "access_token", "garbage");
     link.ask("GET", "auth-query", Some(&query), &[("authorization", None)]).await;
-    let named = step(&link, "auth-none").and_then(|step| step.header("www-authenticate").map(str::to_owned));
-    let named = named
-        .as_deref()
-        .and_then(|header| header.split_once("resource_metadata="))
-        .map(|(_, rest)| rest.trim_start_matches('"').split(['"', ',', ' ']).next().unwrap_or_default().to_owned());
-    let well_known = format!("{origin}/.well-known/oauth-protected-resource");
-    let candidates: Vec<String> = named.into_iter().chain([format!("{well_known}{path}"), well_known]).collect();
+    let named = challenge.parameter("resource_metadata");
+    let usual = resource_metadata_urls(url, None).into_iter().filter(|place| Some(place.as_str()) != named);
+    let candidates: Vec<String> = named.map(str::to_owned).into_iter().chain(usual).collect();
     let document = fetch(&mut link, "auth-resource", &candidates).await;
-    let issuer =
-        document.as_ref().and_then(|document| document["authorization_servers"].get(0)?.as_str().map(str::to_owned));
+    let metadata = document.as_ref().map(ResourceMetadata::read).unwrap_or_default();
+    let issuer = metadata.authorization_servers.first();
     if let Some(issuer) = issuer {
-        let (origin, path) = split(&issuer);
-        let path = path.trim_end_matches('/');
-        let candidates = [
-            format!("{origin}/.well-known/oauth-authorization-server{path}"),
-            format!("{origin}/.well-known/openid-configuration{path}"),
-            format!("{issuer}/.well-known/openid-configuration"),
-        ];
-        fetch(&mut link, &format!("auth-server:{issuer}"), &candidates).await;
+        fetch(&mut link, &format!("auth-server:{issuer}"), &server_metadata_urls(issuer)).await;
+    }
+    // Tokens that say the right things and are not signed.
+    for (name, expiry) in [("future", 4_102_444_800_u64), ("past", 1_000_000_000)] {
+        let resource = metadata.resource.as_ref().unwrap_or(url);
+        let claims = json!({"iss": issuer, "aud": resource, "sub": "mcprove", "exp": expiry});
+        let encode = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let token = format!("Bearer {}.{}.", encode(&json!({"alg": "none", "typ": "JWT"})), encode(&claims));
+        let label = format!("auth-unsigned:{name}");
+        probe(&mut link, &label, &[("authorization", Some(token.as_bytes()))]).await;
     }
     Ok(Some(link.close().await))
+}
+
+/// The challenge of the last response that has one.
+pub(super) fn last_challenge(link: &Link) -> Option<Challenge> {
+    let entries = link.recording.entries.iter().rev();
+    let mut challenges = entries.filter_map(|entry| match &entry.what {
+        What::ResponseHead { headers, .. } => {
+            let values = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("www-authenticate"));
+            bearer_challenge(values.map(|(_, value)| value.as_str()))
+        }
+        _ => None,
+    });
+    challenges.next()
+}
+
+/// A URL with one more pair in its query.
+pub(super) fn with_query(url: &str, name: &str, value: &str) -> String {
+    let separator = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{separator}{name}={value}")
 }
 
 pub(super) async fn probe(link: &mut Link, label: &str, headers: &[Header<'_>]) {
@@ -84,15 +110,4 @@ async fn fetch(link: &mut Link, label: &str, candidates: &[String]) -> Option<Va
         }
     }
     None
-}
-
-fn step<'l>(link: &'l Link, label: &str) -> Option<Step<'l>> {
-    link.recording.steps(0).find(|step| step.entry.step == label)
-}
-
-/// The origin and the path of a URL.
-fn split(url: &str) -> (String, String) {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
-    let (host, path) = rest.split_once('/').map_or((rest, String::new()), |(host, path)| (host, format!("/{path}")));
-    (format!("{scheme}://{host}"), path)
 }

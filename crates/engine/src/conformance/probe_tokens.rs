@@ -3,17 +3,20 @@
 //! With a test issuer (`mcprove mock --issuer`) that the server trusts, tokens with any claims can be made. With the login
 //! of a person, there is one token, and what can be done to it.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use mcprove_judge::conformance::{Payload, Recording, What};
-use mcprove_model::oauth::{ResourceMetadata, bearer_challenge, resource_metadata_urls};
+use mcprove_model::oauth::{ResourceMetadata, resource_metadata_urls};
 use mcprove_model::{Revision, is_unreserved, percent_encoded};
+use mcprove_wire::oauth::decode_claims;
 use mcprove_wire::{HttpRoute, RawReply, RawRequest, Tokens, send_raw};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::link::{Endpoint, Link};
-use super::probe_auth::{first_message, probe};
+use super::probe_auth::{first_message, last_challenge, probe, with_query};
 use super::{ProbeOptions, Scene};
 
 /// Maximum size of an answer of the issuer.
@@ -65,7 +68,7 @@ pub(super) async fn run(scene: &Scene<'_>, wanted: &TokenProbe) -> Result<Option
     present(&mut link, "token-good", &good).await;
     let session = link.session.take();
     present(&mut link, "token-tampered", &tampered(&good)).await;
-    let query = format!("{url}?access_token={}", percent_encoded(&good, is_unreserved));
+    let query = with_query(url, "access_token", &percent_encoded(&good, is_unreserved));
     let message = first_message(&mut link);
     let (usual, payload) = (link.usual_headers(&message), Payload::new(Bytes::from(message.to_string())));
     let exchange = link.post("POST", "token-query", usual, &[("authorization", None)], Some(payload), Some(&query));
@@ -122,18 +125,18 @@ async fn probe_keeping_session(link: &mut Link, label: &str, header: &[u8]) {
 
 /// The scope that the last response asks for.
 fn challenged_scope(link: &Link) -> Option<String> {
-    let header = link.recording.entries.iter().rev().find_map(|entry| match &entry.what {
-        What::ResponseHead { headers, .. } => {
-            headers.iter().find(|(name, _)| name == "www-authenticate").map(|(_, value)| value.clone())
-        }
-        _ => None,
-    });
-    let challenge = bearer_challenge([header?.as_str()])?;
-    challenge.parameter("scope").map(str::to_owned)
+    last_challenge(link)?.parameter("scope").map(str::to_owned)
 }
 
-/// The token with one character of its content changed, and its signature as it was.
+/// Another token with the same signature: with one more claim, or with another character where it cannot be read. A JWT must
+/// stay readable, so that only its signature gives it away.
 fn tampered(token: &str) -> String {
+    if let (Some((_, mut claims)), [header, _, signature]) =
+        (decode_claims(token), token.split('.').collect::<Vec<_>>().as_slice())
+    {
+        claims["mcprove"] = "changed".into();
+        return format!("{header}.{}.{signature}", URL_SAFE_NO_PAD.encode(claims.to_string()));
+    }
     let at = match token.split('.').collect::<Vec<_>>().as_slice() {
         // In the middle of the claims of a JWT.
         [header, claims, _] => header.len() + 1 + claims.len() / 2,
@@ -217,10 +220,20 @@ impl Issuer<'_> {
 
 #[cfg(test)]
 mod tests {
+    use mcprove_wire::oauth::{JwtKey, decode_claims, verify_es256};
+    use serde_json::json;
+
     use super::tampered;
 
     #[test]
     fn a_tampered_token_differs_in_its_claims_alone() {
+        let key = JwtKey::generate();
+        let token = key.sign(json!({"typ": "JWT"}), &json!({"sub": "me", "jti": "1"}));
+        let changed = tampered(&token);
+        let (_, claims) = decode_claims(&changed).expect("it can be read");
+        assert_eq!(claims, json!({"sub": "me", "jti": "1", "mcprove": "changed"}));
+        assert_eq!(changed.rsplit('.').next(), token.rsplit('.').next());
+        assert!(!verify_es256(&changed, &key.public_jwk()));
         assert_eq!(tampered("aaa.bbbb.ccc"), "aaa.bbAb.ccc");
         assert_eq!(tampered("opaque"), "opaAue");
         assert_ne!(tampered("AAAA"), "AAAA");

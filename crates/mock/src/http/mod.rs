@@ -178,7 +178,11 @@ impl Endpoint {
             Web::Answer(status, headers, text) => {
                 let mut answer = with_type(status, "text/plain", Body::Whole(Bytes::from(text)));
                 for (name, value) in headers {
-                    if let Ok(value) = value.parse() {
+                    let Ok(value) = value.parse() else { continue };
+                    // A response may have several challenges.
+                    if name == "www-authenticate" {
+                        answer.headers_mut().append(name, value);
+                    } else {
                         answer.headers_mut().insert(name, value);
                     }
                 }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, StatusCode};
+use mcprove_wire::oauth::decode_claims;
 use serde_json::{Value, json};
 
 use super::{Mutant, newest};
@@ -27,7 +28,7 @@ impl Mutant {
         let message: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
         let named = |name: &str| message["params"][name].as_str().map(str::to_owned);
         if self.name.starts_with("auth-")
-            && let Some(answer) = self.guard(head)
+            && let Some(answer) = self.guard(head, &message)
         {
             return answer;
         }
@@ -101,7 +102,7 @@ impl Mutant {
     }
 
     /// A protected server: only the right token passes, and its metadata is public.
-    fn guard(&self, head: &Parts) -> Option<Web> {
+    fn guard(&self, head: &Parts, message: &Value) -> Option<Web> {
         let host = head.headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or("127.0.0.1");
         let origin = format!("http://{host}");
         let found = |document: Value| {
@@ -111,7 +112,12 @@ impl Mutant {
         let path = head.uri.path();
         if path.starts_with("/.well-known/oauth-protected-resource") && !self.is("auth-no-metadata") {
             let methods = if self.is("auth-query") { json!(["header", "query"]) } else { json!(["header"]) };
-            return found(json!({"resource": format!("{origin}/mcp"), "authorization_servers": [origin],
+            let resource = match self.name {
+                "auth-other-resource" => "https://other.example.com/mcp".to_owned(),
+                "auth-parent-resource" => origin.clone(),
+                _ => format!("{origin}/mcp"),
+            };
+            return found(json!({"resource": resource, "authorization_servers": [origin],
                                 "bearer_methods_supported": methods}));
         }
         if path.starts_with("/.well-known/oauth-authorization-server") {
@@ -123,12 +129,26 @@ impl Mutant {
             if self.is("auth-no-pkce") {
                 document["code_challenge_methods_supported"] = json!([]);
             }
+            if self.is("auth-http-registration") {
+                document["registration_endpoint"] = json!("http://login.example.com/register");
+            }
             return found(document);
         }
         if path.starts_with("/.well-known/") {
             return Some(Web::Answer(StatusCode::NOT_FOUND, Vec::new(), String::new()));
         }
         if head.headers.get("authorization").is_some_and(|token| token == TOKEN) {
+            return None;
+        }
+        if self.is("auth-open-notifications") && message.get("method").is_some() && message.get("id").is_none() {
+            return Some(Web::Answer(StatusCode::ACCEPTED, Vec::new(), String::new()));
+        }
+        let token = head.headers.get("authorization").and_then(|value| value.to_str().ok());
+        let decoded = token.and_then(|token| decode_claims(token.strip_prefix("Bearer ")?));
+        let is_for_us = decoded.is_some_and(|(header, claims)| {
+            header["alg"] == "none" && claims["aud"] == format!("{origin}/mcp") && claims["iss"] == origin
+        });
+        if self.is("auth-unsigned") && is_for_us {
             return None;
         }
         let status = if self.is("auth-403") { StatusCode::FORBIDDEN } else { StatusCode::UNAUTHORIZED };
@@ -138,7 +158,9 @@ impl Mutant {
         } else {
             format!("Bearer scope=\"tools\", resource_metadata=\"{metadata}\"")
         };
-        Some(Web::Answer(status, vec![("www-authenticate", challenge)], String::new()))
+        // A proxy in front of it has a challenge of its own.
+        let proxy = ("www-authenticate", "Basic realm=\"a, b\"".to_owned());
+        Some(Web::Answer(status, vec![proxy, ("www-authenticate", challenge)], String::new()))
     }
 
     /// Changes the head of a response.

@@ -140,6 +140,24 @@ impl<'r> Step<'r> {
         headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
+    /// All values of a header of its HTTP response.
+    pub fn headers(&self, name: &'r str) -> impl Iterator<Item = &'r str> {
+        let headers = self.head().map_or(&[][..], |(_, headers)| headers);
+        headers.iter().filter(move |(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// The URL of its HTTP request.
+    pub fn url(&self) -> Option<&'r str> {
+        if self.entry.exchange == 0 {
+            return None;
+        }
+        let mut positions = self.recording.index().exchange(self.entry.exchange, 0);
+        positions.find_map(|at| match &self.recording.entries[at].what {
+            What::RequestHead { url, .. } => Some(url.as_str()),
+            _ => None,
+        })
+    }
+
     /// The media type of its HTTP response, in lower case.
     pub fn media_type(&self) -> Option<String> {
         let kind = self.header("content-type")?.split(';').next().unwrap_or_default();

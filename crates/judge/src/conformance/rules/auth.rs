@@ -1,8 +1,11 @@
 //! Authorization, as far as it can be seen without a login.
 
+use mcprove_model::oauth::{Challenge, ResourceMatch, bearer_challenge, is_loopback_url, match_resource, split_scopes};
+use mcprove_model::without_password;
 use serde_json::Value;
 
 use super::{B, BASE, C, D, E};
+use crate::conformance::Step;
 use crate::conformance::evidence::Channel;
 use crate::conformance::rule::{Level, Rule, Ruling};
 
@@ -13,6 +16,11 @@ const OPEN: &str = "the server asks for no authorization";
 fn is_protected(ruling: &Ruling<'_>) -> bool {
     let mut steps = ruling.evidence.all_steps().filter(|step| step.is("auth-none"));
     steps.any(|step| matches!(step.status(), Some(401 | 403)))
+}
+
+/// The challenge of a response, without parameters if there is none.
+fn challenge_of(step: &Step<'_>) -> Challenge {
+    bearer_challenge(step.headers("www-authenticate")).unwrap_or_default()
 }
 
 pub(super) const CHALLENGE: Rule = Rule {
@@ -38,12 +46,15 @@ fn challenge(ruling: &mut Ruling<'_>) {
             "auth-unsigned" => ("AUTH-08", "with an unsigned token"),
             "auth-session" => ("AUTH-10", "with a session id and no token"),
             "auth-get" => ("AUTH-10", "by GET without a token"),
+            "auth-delete" => ("AUTH-10", "by DELETE without a token"),
+            "auth-notification" => ("AUTH-10", "with a notification and no token"),
             _ => continue,
         };
         let Some(status) = step.status() else { continue };
         ruling.ok();
-        // A server without a GET stream may say so first.
-        if status != 401 && !(step.is("auth-get") && status == 405) {
+        // A server may say first that it has no such stream or session.
+        let is_refused = if clause == "AUTH-10" { status >= 400 } else { status == 401 };
+        if !is_refused {
             ruling.fail(clause, &step, format!("a request {what} was answered with HTTP {status}, not 401"));
         }
     }
@@ -69,10 +80,13 @@ fn resource(ruling: &mut Ruling<'_>) {
     }
     let Some(first) = evidence.all_steps().find(|step| step.is("auth-none")) else { return };
     ruling.ok();
-    let header = first.header("www-authenticate").unwrap_or_default();
-    let named = parameter(header, "resource_metadata");
-    if header.contains("resource_metadata=") && !header.contains("resource_metadata=\"") {
+    let challenge = challenge_of(&first);
+    let named = challenge.parameter("resource_metadata");
+    if challenge.unquoted.iter().any(|name| name == "resource_metadata") {
         ruling.warn("AUTH-18", &first, "`resource_metadata` in `WWW-Authenticate` is not quoted");
+    }
+    if let Some(path) = named.filter(|url| !url.contains("://")) {
+        ruling.warn("AUTH-18", &first, format!("`resource_metadata` in `WWW-Authenticate` is `{path}`, not a URL"));
     }
     if evidence.revision == C && named.is_none() {
         ruling.fail("AUTH-02", &first, "`WWW-Authenticate` names no `resource_metadata`");
@@ -94,27 +108,16 @@ fn resource(ruling: &mut Ruling<'_>) {
     if resource.contains('#') || !resource.contains("://") {
         ruling.warn("AUTH-05", found, format!("`resource` is `{resource}`"));
     }
-    let used = evidence.all_steps().find_map(|step| step.entry.step.strip_prefix("auth-url:").map(str::to_owned));
-    if let Some(used) = used
-        && host(&used) != host(resource)
-    {
-        ruling.fail("AUTH-04", found, format!("`resource` is `{resource}`, and the server is at `{used}`"));
+    let Some(used) = first.url() else { return };
+    let what = format!("`resource` is `{resource}`, and the server is at `{}`", without_password(used));
+    match match_resource(resource, used) {
+        ResourceMatch::Same => {}
+        ResourceMatch::Parent => ruling.warn("AUTH-04", found, what),
+        ResourceMatch::Other => ruling.fail("AUTH-04", found, what),
     }
 }
 
-fn host(url: &str) -> &str {
-    url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or_default()
-}
-
-fn parameter<'h>(header: &'h str, name: &str) -> Option<&'h str> {
-    let rest = header.split_once(&format!("{name}="))?.1;
-    Some(match rest.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').next().unwrap_or_default(),
-        None => rest.split([',', ' ']).next().unwrap_or_default(),
-    })
-}
-
-fn document<'r>(step: &crate::conformance::Step<'r>) -> Option<&'r Value> {
+fn document<'r>(step: &Step<'r>) -> Option<&'r Value> {
     step.after().find_map(|(_, entry)| match &entry.what {
         crate::conformance::What::Received(payload) => payload.json.as_ref().filter(|json| json.is_object()),
         _ => None,
@@ -163,14 +166,20 @@ fn server(ruling: &mut Ruling<'_>) {
     if !methods.is_some_and(|methods| methods.iter().any(|method| method == "S256")) {
         ruling.fail_if(evidence.revision >= D, "AUTH-13", found, "`code_challenge_methods_supported` has no `S256`");
     }
-    for endpoint in ["authorization_endpoint", "token_endpoint"] {
+    for endpoint in ["authorization_endpoint", "token_endpoint", "registration_endpoint"] {
         match body[endpoint].as_str() {
+            // Clients may also describe themselves, or be registered by hand.
+            None if endpoint == "registration_endpoint" => {}
             None => ruling.warn("AUTH-17", found, format!("there is no `{endpoint}`")),
-            Some(url) if url.starts_with("http://") && !url.contains("://127.") && !url.contains("://localhost") => {
+            Some(url) if !url.starts_with("https://") && !is_loopback_url(url) => {
                 ruling.fail("AUTH-14", found, format!("`{endpoint}` is not https"));
             }
             Some(_) => {}
         }
+    }
+    let types = body["response_types_supported"].as_array();
+    if !types.is_some_and(|types| types.iter().any(|one| one == "code")) {
+        ruling.warn("AUTH-17", found, "`response_types_supported` has no `code`");
     }
 }
 
@@ -196,12 +205,13 @@ fn scopes(ruling: &mut Ruling<'_>) {
     }
     let Some(first) = evidence.all_steps().find(|step| step.is("auth-none")) else { return };
     ruling.ok();
-    let header = first.header("www-authenticate").unwrap_or_default();
-    let scope = parameter(header, "scope");
+    let challenge = challenge_of(&first);
+    let scope = challenge.parameter("scope");
     if evidence.revision >= D && scope.is_none() {
         ruling.warn("AUTH-06", &first, "the challenge names no `scope`");
     }
-    if evidence.revision >= E && scope.is_some_and(|scope| scope.split(' ').any(|one| one == "offline_access")) {
+    let is_offline = |scope: &str| scope == "offline_access";
+    if evidence.revision >= E && scope.is_some_and(|scope| split_scopes(scope).iter().any(|one| is_offline(one))) {
         ruling.warn("AUTH-07", &first, "the challenge asks for `offline_access`");
     }
     for step in evidence.all_steps().filter(|step| step.is("auth-query")) {
@@ -216,6 +226,10 @@ fn scopes(ruling: &mut Ruling<'_>) {
             body["bearer_methods_supported"].as_array().is_some_and(|all| all.iter().any(|one| one == "query"));
         if by_query {
             ruling.warn("AUTH-09", &step, "`bearer_methods_supported` has `query`");
+        }
+        let mut scopes = body["scopes_supported"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        if evidence.revision >= E && scopes.any(is_offline) {
+            ruling.warn("AUTH-07", &step, "`scopes_supported` has `offline_access`, which is not the server's");
         }
         break;
     }

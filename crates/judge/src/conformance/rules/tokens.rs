@@ -112,8 +112,7 @@ fn scope(ruling: &mut Ruling<'_>) {
             ruling.warn("AUTH-06", &step, what);
             continue;
         }
-        let challenge = step.header("www-authenticate").and_then(|text| bearer_challenge([text]));
-        let challenge = challenge.unwrap_or_default();
+        let challenge = bearer_challenge(step.headers("www-authenticate")).unwrap_or_default();
         if !challenge.wants_scope() || challenge.parameter("scope").is_none() {
             let what =
                 "the answer 403 does not name the scopes that are missing (`error=\"insufficient_scope\", scope=…`)";
