@@ -1,5 +1,6 @@
 //! The rules of the house that a machine can check (see ARCHITECTURE.md, "Invariants").
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -152,6 +153,25 @@ fn the_page_of_the_architecture_names_files_that_exist() {
     for name in named {
         assert!(root.join("crates").join(name).exists(), "ARCHITECTURE.md names `{name}`");
     }
+}
+
+#[test]
+fn the_page_of_the_architecture_has_a_line_for_each_folder() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("ARCHITECTURE.md")).expect("the page");
+    let crates = root.join("crates").canonicalize().expect("crates/");
+    let mut folders: BTreeMap<String, usize> = BTreeMap::new();
+    for file in sources() {
+        let folder = file.parent().expect("a folder").strip_prefix(&crates).expect("in crates/");
+        *folders.entry(folder.display().to_string()).or_default() += 1;
+    }
+    let missing: Vec<&String> = folders
+        .iter()
+        .filter(|(folder, files)| **files > 1 && !folder.ends_with("src"))
+        .map(|(folder, _)| folder)
+        .filter(|folder| !page.contains(&format!("\n- `{folder}/`: ")))
+        .collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md has no line for {missing:?}");
 }
 
 /// Phrases that readers trip over, and what to write instead. Text in backticks is code and may hold anything.
