@@ -440,7 +440,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
     stored_replies::capture(&seen, talk);
     if accepted && expect.is_model_graded() {
         // Few cases have it, and all of them carry the size of what they await.
-        Box::pin(grading::supply(&mut seen, &expect, (case, context), talk.record)).await;
+        Box::pin(grading::supply(&mut seen, &expect, case, context, talk.record)).await;
     }
     pipelining::send_next(&seen, talk);
     // Findings about the act itself are listed before later ones, though it is judged last.
@@ -503,22 +503,7 @@ async fn act_and_judge(talk: &mut Conversation<'_>, context: &CaseContext) {
 }
 
 fn fuzz_block(case: &Case) -> Option<&FuzzBlock> {
-    match &case.act {
-        Act::CallTool(CallTool { fuzz, .. }) => fuzz.as_deref(),
-        Act::Resources(_)
-        | Act::Prompts(_)
-        | Act::Complete(_)
-        | Act::Logging(_)
-        | Act::Notifications(_)
-        | Act::Trajectory(_)
-        | Act::ToolQuality
-        | Act::Compose(_)
-        | Act::Offline(_)
-        | Act::Score(_)
-        | Act::Scan(_)
-        | Act::Agent(_)
-        | Act::Raw(_) => None,
-    }
+    if let Act::CallTool(CallTool { fuzz, .. }) = &case.act { fuzz.as_deref() } else { None }
 }
 
 /// The related calls of a case.

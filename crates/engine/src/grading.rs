@@ -43,7 +43,8 @@ pub(crate) fn left_out(case: &Case, context: &CaseContext) -> Option<String> {
 pub(crate) async fn supply(
     seen: &mut Observation,
     expect: &Expectation,
-    (case, context): (&Case, &CaseContext),
+    case: &Case,
+    context: &CaseContext,
     record: &mut CaseRecord,
 ) {
     if !expect.is_model_graded() {
@@ -142,8 +143,8 @@ async fn grade(question: &Question, case: &Case, context: &CaseContext) -> Resul
         tools: &[],
         max_tokens: MAX_TOKENS,
     };
-    let until = (Instant::now() + DEADLINE, RetryPolicy::default());
-    match ask_model(&context.opener.http, &provider, &ask, until).await {
+    let deadline = Instant::now() + DEADLINE;
+    match ask_model(&context.opener.http, &provider, &ask, deadline, RetryPolicy::default()).await {
         Ok(reply) => {
             let grade = prompt::grade(&reply.text, question, &model).map_err(no_grade)?;
             if context.record {

@@ -68,7 +68,7 @@ async fn result_of(call: &CallTool, name: &str, args: &Value, talk: &mut Convers
     match exchange.outcome {
         Outcome::Result(result) => match &call.transform {
             // The base was rewritten, too.
-            Some(transform) => transform::response(transform, &result, (name, talk)).await,
+            Some(transform) => transform::response(transform, &result, name, talk).await,
             None => Ok(result),
         },
         outcome => {

@@ -15,22 +15,7 @@ use crate::restart::Restartable;
 
 /// The `negative_path` of a case, in addition to its own call.
 pub(crate) fn of(act: &Act) -> Option<&NegativePath> {
-    match act {
-        Act::CallTool(call) => call.negative_path.as_ref(),
-        Act::Resources(_)
-        | Act::Prompts(_)
-        | Act::Complete(_)
-        | Act::Logging(_)
-        | Act::Notifications(_)
-        | Act::Trajectory(_)
-        | Act::Raw(_)
-        | Act::ToolQuality
-        | Act::Compose(_)
-        | Act::Offline(_)
-        | Act::Score(_)
-        | Act::Scan(_)
-        | Act::Agent(_) => None,
-    }
+    if let Act::CallTool(call) = act { call.negative_path.as_ref() } else { None }
 }
 
 /// Makes the probes, adds the result of each request, and offers the counts to targets.

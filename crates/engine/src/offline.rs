@@ -41,7 +41,7 @@ pub(crate) async fn judge(
             record.findings.extend(evaluated.problems.into_iter().map(told));
             let mut seen = Observation::new(Outcome::Cancelled, String::new());
             seen.extra = evaluated.envelope;
-            grading::supply(&mut seen, &expect, (case, context), record).await;
+            grading::supply(&mut seen, &expect, case, context, record).await;
             if !record.is_ungraded {
                 record.findings.extend(expectations::judge(&case.source, &expect, &seen));
             }

@@ -93,7 +93,7 @@ async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
         let seen = answer(&exchange.outcome);
         let result = probe.result(&request, &seen, probing.control.as_ref());
         met &= result != ProbeResult::NotMet;
-        probing.record.findings.push(finding(probe, (&request.what, &seen, &result), &exchange));
+        probing.record.findings.push(finding(probe, &request.what, &seen, &result, &exchange));
         if seen.is_internal_error() {
             let text =
                 format!("{}: {}, and was rejected with -32603: an exception in disguise", probe.name, request.what);
@@ -106,7 +106,7 @@ async fn is_met(probe: &Probe, probing: &mut Probing<'_>) -> bool {
 }
 
 /// The finding about one request of a probe.
-fn finding(probe: &Probe, (what, seen, result): (&str, &Answer, &ProbeResult), exchange: &Exchange) -> Finding {
+fn finding(probe: &Probe, what: &str, seen: &Answer, result: &ProbeResult, exchange: &Exchange) -> Finding {
     let (word, sentence) = match result {
         // Where a result is as good as a rejection, this does not count as a silent execution.
         ProbeResult::Met if *seen == Answer::Executed => {

@@ -223,7 +223,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
                 }
             });
         }
-        ordered.show_progress((workers.len(), calls.load(Ordering::Relaxed)), load.progress(), sink);
+        ordered.show_progress(workers.len(), calls.load(Ordering::Relaxed), load.progress(), sink);
         tokio::select! {
             biased;
             Some(run) = reports.recv() => {
@@ -328,7 +328,7 @@ impl InOrder<'_> {
         }
     }
 
-    fn show_progress(&self, (running, calls): (usize, usize), load: Option<LoadProgress>, sink: &mut dyn Sink) {
+    fn show_progress(&self, running: usize, calls: usize, load: Option<LoadProgress>, sink: &mut dyn Sink) {
         let mut due = self.plan.cases[self.next..].iter().filter(|planned| !self.waiting.contains_key(&planned.index));
         sink.progress(&Progress {
             done: self.next + self.waiting.len(),

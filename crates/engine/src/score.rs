@@ -57,7 +57,7 @@ pub(crate) async fn perform(case: &Case, score: &Score, record: &mut CaseRecord,
     }
     let mut seen = Observation::new(Outcome::Cancelled, String::new());
     seen.extra = json!({"response": score.response});
-    grading::supply(&mut seen, &case.expect, (case, context), record).await;
+    grading::supply(&mut seen, &case.expect, case, context, record).await;
     if !record.is_ungraded {
         record.findings.extend(expectations::judge(&case.source, &case.expect, &seen));
     }

@@ -136,7 +136,7 @@ async fn observe(step: &Step, role: CallRole, talk: &mut Conversation<'_>) -> (S
             session.claim(None);
             let record = calls::record(role, Some(&name), &exchange);
             talk.record.calls.push(CallRecord { server: other, ..record });
-            trust::trace(&server, (&name, &args), &exchange.outcome, talk);
+            trust::trace(&server, &name, &args, &exchange.outcome, talk);
             let mut seen = Observation::of_tool_call(exchange.outcome);
             seen.arguments = args;
             (name, seen)

@@ -21,12 +21,13 @@ pub(crate) fn rewrites_reply(act: &Act) -> bool {
 /// The tool and arguments that are sent in the place of these.
 pub(crate) async fn request(
     transform: &Transform,
-    (name, args): (String, Value),
+    name: String,
+    args: Value,
     talk: &Conversation<'_>,
 ) -> Result<(String, Value), String> {
     let Some(phase) = &transform.request else { return Ok((name, args)) };
     let params = json!({"name": name, "arguments": args});
-    let mut rewritten = run(phase, "request", &params, (&name, talk)).await?;
+    let mut rewritten = run(phase, "request", &params, &name, talk).await?;
     let (new_name, new_args) = (rewritten["name"].take(), rewritten["arguments"].take());
     match new_name {
         Value::String(name) => Ok((name, if new_args.is_null() { json!({}) } else { new_args })),
@@ -38,10 +39,11 @@ pub(crate) async fn request(
 pub(crate) async fn response(
     transform: &Transform,
     result: &Value,
-    (name, talk): (&str, &Conversation<'_>),
+    name: &str,
+    talk: &Conversation<'_>,
 ) -> Result<Value, String> {
     let Some(phase) = &transform.response else { return Ok(result.clone()) };
-    let rewritten = run(phase, "response", &json!({"result": result}), (name, talk)).await?;
+    let rewritten = run(phase, "response", &json!({"result": result}), name, talk).await?;
     match rewritten {
         Value::Object(mut map) => match map.shift_remove("result") {
             Some(result) => Ok(result),
@@ -55,7 +57,8 @@ async fn run(
     phase: &TransformPhase,
     when: &str,
     value: &Value,
-    (tool, talk): (&str, &Conversation<'_>),
+    tool: &str,
+    talk: &Conversation<'_>,
 ) -> Result<Value, String> {
     let told = |reason: String| format!("`transform.{when}` failed: {reason}");
     match phase {

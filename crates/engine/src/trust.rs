@@ -13,7 +13,7 @@ use crate::conversation::Conversation;
 use crate::record::CaseRecord;
 
 /// Takes down a call and its result, where the suite declares a boundary.
-pub(crate) fn trace(server: &str, (tool, args): (&str, &Value), outcome: &Outcome, talk: &mut Conversation<'_>) {
+pub(crate) fn trace(server: &str, tool: &str, args: &Value, outcome: &Outcome, talk: &mut Conversation<'_>) {
     if declared(talk.case).is_none_or(|security| security.trust_boundary.is_none()) {
         return;
     }

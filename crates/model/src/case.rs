@@ -83,22 +83,7 @@ impl Case {
 
     /// The agent, if it is one.
     pub fn agent(&self) -> Option<&Agent> {
-        match &self.act {
-            Act::Agent(agent) => Some(agent),
-            Act::CallTool(_)
-            | Act::Resources(_)
-            | Act::Prompts(_)
-            | Act::Complete(_)
-            | Act::Logging(_)
-            | Act::Notifications(_)
-            | Act::Trajectory(_)
-            | Act::Raw(_)
-            | Act::ToolQuality
-            | Act::Compose(_)
-            | Act::Offline(_)
-            | Act::Score(_)
-            | Act::Scan(_) => None,
-        }
+        if let Act::Agent(agent) = &self.act { Some(agent) } else { None }
     }
 }
 

@@ -37,6 +37,24 @@ pub struct SuiteOptions {
 }
 
 impl SuiteOptions {
+    /// The options of a file that has none.
+    pub fn new(source: Arc<SourceFile>) -> Self {
+        Self {
+            source,
+            parallel: Parallel::default(),
+            prestart: false,
+            p95_latency: None,
+            load: SuiteLoad::default(),
+            hooks: Hooks::default(),
+            coverage: Coverage::default(),
+            budget: Budget::default(),
+            security: Security::default(),
+            fuzz: FuzzDictionary::default(),
+            judge: None,
+            providers: Vec::new(),
+        }
+    }
+
     /// True if the latency of the requests is judged over all cases.
     pub fn bounds_latency(&self) -> bool {
         self.p95_latency.is_some()

@@ -41,11 +41,12 @@ impl Times {
     pub(crate) fn text(&self) -> Option<String> {
         let total = self.total();
         let told = |(_, us): &(&str, u64)| *us > 0 && us.saturating_mul(100) >= total;
-        let parts: Vec<_> = self.parts.parts().into_iter().filter(told).map(|part| self.part_text(part)).collect();
+        let parts: Vec<_> =
+            self.parts.parts().into_iter().filter(told).map(|(name, us)| self.part_text(name, us)).collect();
         (total > 0).then(|| format!("{} in all cases: {}", duration::human(total), parts.join(", ")))
     }
 
-    fn part_text(&self, (name, us): (&str, u64)) -> String {
+    fn part_text(&self, name: &str, us: u64) -> String {
         let time = duration::human(us);
         match (name, self.servers_started) {
             ("start", 1) => format!("{name} {time} (1 server)"),

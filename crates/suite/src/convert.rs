@@ -40,7 +40,7 @@ pub fn convert(files: &[Parsed]) -> Converted {
                 let help = "name the folder of assertion files alone";
                 found.error_with_help("already-a-suite", document.span, "this is a suite file already", help);
             } else {
-                conversion.document(&file.source, document, (index + 1, file.documents.len()), &mut found);
+                conversion.document(&file.source, document, index + 1, file.documents.len(), &mut found);
             }
         }
         findings.extend(found.into_findings());
@@ -72,7 +72,8 @@ impl Conversion {
         &mut self,
         source: &SourceFile,
         document: &Node,
-        (number, of): (usize, usize),
+        number: usize,
+        of: usize,
         found: &mut Diagnostics<'_>,
     ) {
         let Some(block) = assertion_file::block_of(document) else {
@@ -81,7 +82,7 @@ impl Conversion {
         };
         let list = assertion_file::block::list_key(&block.key.text);
         let file = Path::new(source.path());
-        let mut test = vec![entry("name", text(self.name(file, document, (number, of))))];
+        let mut test = vec![entry("name", text(self.name(file, document, number, of)))];
         if let Some(server) = document.get("server").filter(|_| !assertion_file::block::is_spread(&block.key.text)) {
             let name = self.server(server);
             test.push(entry("server", text(name)));
@@ -118,7 +119,7 @@ impl Conversion {
     }
 
     /// A name that no other test has.
-    fn name(&mut self, file: &Path, document: &Node, (number, of): (usize, usize)) -> String {
+    fn name(&mut self, file: &Path, document: &Node, number: usize, of: usize) -> String {
         let base = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let written = document.get("name").and_then(Node::as_text).filter(|name| !name.trim().is_empty());
         let name = match written {

@@ -255,7 +255,7 @@ impl Writer<'_> {
                 let words = args.iter().enumerate();
                 Target::Stdio {
                     command: self.text("command", command, Field::Words),
-                    args: words.map(|(at, word)| self.word((at, word), &credentials)).collect(),
+                    args: words.map(|(at, word)| self.word(at, word, &credentials)).collect(),
                     env: self.pairs("env", env, str::to_owned),
                     cwd: cwd.as_ref().map(|cwd| self.text("cwd", cwd, Field::Words)),
                     docker: docker.as_ref().map(|image| self.text("docker", image, Field::Words)),
@@ -281,7 +281,7 @@ impl Writer<'_> {
     }
 
     /// An argument.
-    fn word(&mut self, (at, word): (usize, &str), credentials: &[Credential<'_>]) -> String {
+    fn word(&mut self, at: usize, word: &str, credentials: &[Credential<'_>]) -> String {
         let own = credentials.iter().filter(|credential| credential.word == at);
         self.with_credentials(&format!("args[{at}]"), word, own)
     }

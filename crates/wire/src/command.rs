@@ -33,7 +33,7 @@ impl Drop for Group {
 }
 
 /// Waits for the end of a command and reads what it prints: the beginning of its output, the end of its complaints.
-async fn output_of(child: &mut Child, (most, most_stderr): (usize, usize)) -> io::Result<Output> {
+async fn output_of(child: &mut Child, most: usize, most_stderr: usize) -> io::Result<Output> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let reading = async {
@@ -95,7 +95,7 @@ pub async fn captured_command(words: &[String], folder: &Path, deadline: Duratio
     let mut child = command.spawn().map_err(|error| format!("`{program}` could not be started: {error}"))?;
     let mut group = Group(ProcessGroup::of(&child));
     let _guard = Guard::group(group.0.as_ref());
-    let output = match timeout(deadline, output_of(&mut child, (CAPTURED + 1, OUTPUT))).await {
+    let output = match timeout(deadline, output_of(&mut child, CAPTURED + 1, OUTPUT)).await {
         Err(_) => return Err(format!("`{program}` did not end within {:.0} s", deadline.as_secs_f64())),
         Ok(Err(error)) => return Err(format!("`{program}` could not be waited for: {error}")),
         Ok(Ok(output)) => output,
@@ -123,7 +123,7 @@ pub async fn command_output(words: &[String], deadline: Duration) -> Result<Stri
     };
     let mut group = Group(ProcessGroup::of(&child));
     let _guard = Guard::group(group.0.as_ref());
-    let output = match timeout(deadline, output_of(&mut child, (OUTPUT, KEPT))).await {
+    let output = match timeout(deadline, output_of(&mut child, OUTPUT, KEPT)).await {
         Err(_) => return Err(format!("`{shown}` did not end within {:.1} s", deadline.as_secs_f64())),
         Ok(Err(error)) => return Err(format!("`{shown}` could not be waited for: {error}")),
         Ok(Ok(output)) => output,
@@ -200,7 +200,7 @@ impl FilterCommand<'_> {
                 let _ = stdin.write_all(input.as_bytes()).await;
             }
         };
-        let both = async { tokio::join!(writing, output_of(&mut child, (OUTPUT, KEPT))).1 };
+        let both = async { tokio::join!(writing, output_of(&mut child, OUTPUT, KEPT)).1 };
         let output = match timeout(self.deadline, both).await {
             Err(_) => return Err(format!("`{program}` did not end within {:.1} s", self.deadline.as_secs_f64())),
             Ok(Err(error)) => return Err(format!("`{program}` could not be waited for: {error}")),

@@ -73,7 +73,7 @@ async fn asked(
         max_tokens: 64,
     };
     let retry = RetryPolicy { attempts: 3, first: Duration::from_millis(1), longest: Duration::from_millis(2) };
-    let reply = ask_model(&HttpClient::default(), &provider, &ask, (Instant::now() + patience, retry)).await;
+    let reply = ask_model(&HttpClient::default(), &provider, &ask, Instant::now() + patience, retry).await;
     let seen = if stand_in.is_finished() || reply.is_ok() {
         stand_in.await.expect("the stand-in lives")
     } else {

@@ -29,7 +29,7 @@ pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut
     let args = talk.json(&call.args);
     let (name, args) = match &call.transform {
         None => (name, args),
-        Some(rewriting) => match Box::pin(transform::request(rewriting, (name, args), talk)).await {
+        Some(rewriting) => match Box::pin(transform::request(rewriting, name, args, talk)).await {
             Ok(rewritten) => rewritten,
             Err(reason) => return not_rewritten(call, reason, talk),
         },
@@ -47,7 +47,7 @@ pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut
     {
         return not_rewritten(call, reason, talk);
     }
-    performed(call, (name, args), exchange, talk)
+    performed(call, &name, args, exchange, talk)
 }
 
 /// Replaces the result by what the suite makes of it; its shape is judged as it came.
@@ -60,7 +60,7 @@ async fn rewrite_reply(
     let Outcome::Result(result) = &exchange.outcome else { return Ok(()) };
     let shape = reply_shape::judge(&format!("`tools/call` of `{name}`"), &exchange.outcome, talk);
     talk.record.findings.extend(shape);
-    let rewritten = transform::response(rewriting, result, (name, talk)).await?;
+    let rewritten = transform::response(rewriting, result, name, talk).await?;
     exchange.outcome = Outcome::Result(rewritten);
     Ok(())
 }
@@ -90,18 +90,13 @@ async fn answered(call: &CallTool, sent: Sent, talk: &mut Conversation<'_>) -> P
         talk.session.stay_awake_for(id).await;
     }
     let exchange = talk.session.finish_call(id, &name, &args, talk.deadline).await;
-    performed(call, (name, args), exchange, talk)
+    performed(call, &name, args, exchange, talk)
 }
 
 /// Takes down a call that was made.
-fn performed(
-    call: &CallTool,
-    (name, args): (String, Value),
-    exchange: Exchange,
-    talk: &mut Conversation<'_>,
-) -> Performed {
-    talk.record.calls.push(calls::record(CallRole::Act, Some(&name), &exchange));
-    trust::trace(&talk.name_of(None), (&name, &args), &exchange.outcome, talk);
+fn performed(call: &CallTool, name: &str, args: Value, exchange: Exchange, talk: &mut Conversation<'_>) -> Performed {
+    talk.record.calls.push(calls::record(CallRole::Act, Some(name), &exchange));
+    trust::trace(&talk.name_of(None), name, &args, &exchange.outcome, talk);
     let what = format!("`tools/call` of `{name}`");
     Performed { seen: observed(exchange, args), what, at: call.tool.span }
 }

@@ -57,7 +57,7 @@ async fn make(node: &CompositionNode, args: &[Value], talk: &mut Conversation<'_
             let other = node.server.as_ref().map(|server| server.name.clone());
             let record = calls::record(CallRole::Act, Some(&node.tool), &exchange);
             talk.record.calls.push(CallRecord { server: other, ..record });
-            trust::trace(&talk.name_of(node.server.as_ref()), (&node.tool, args), &exchange.outcome, talk);
+            trust::trace(&talk.name_of(node.server.as_ref()), &node.tool, args, &exchange.outcome, talk);
             answers.push(answer(node, exchange));
         }
         if answers.iter().any(Result::is_err) {

@@ -18,7 +18,7 @@ pub(super) fn envelope(
     let mut envelope = json!({
         "final_response": transcript.answer(),
         "tool_calls": calls.iter().map(tool_call).collect::<Vec<_>>(),
-        "tool_results": calls.iter().enumerate().map(tool_result).collect::<Vec<_>>(),
+        "tool_results": calls.iter().enumerate().map(|(index, call)| tool_result(index, call)).collect::<Vec<_>>(),
         "tool_names": calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>(),
         "tools": {"called": calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>()},
         "trace": {"text": transcript.answer()},
@@ -55,7 +55,7 @@ fn tool_call(call: &Called) -> Value {
     json!({"name": call.tool, "server": call.server, "args": call.args, "hop_index": call.hop, "turn": call.turn})
 }
 
-fn tool_result((index, call): (usize, &Called)) -> Value {
+fn tool_result(index: usize, call: &Called) -> Value {
     json!({"call_index": index, "server": call.server, "is_error": call.is_error, "result": call.result})
 }
 

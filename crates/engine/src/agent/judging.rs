@@ -23,7 +23,8 @@ pub(super) async fn judge(
     talk: &mut AgentCase<'_>,
     transcript: &Transcript,
     injection: &Injection,
-    (expect, files): (&Expectation, BTreeMap<String, FileSeen>),
+    expect: &Expectation,
+    files: BTreeMap<String, FileSeen>,
 ) -> Option<Observation> {
     let verdict = recovery(talk, transcript, injection);
     let record = record(talk, transcript, verdict.as_ref());
@@ -51,7 +52,7 @@ pub(super) async fn judge(
     seen.extra = envelope(transcript, &talk.agent.equal_function_sets, verdict.as_ref());
     seen.files = files;
     measure(talk, &mut seen);
-    Box::pin(grading::supply(&mut seen, expect, (talk.case, talk.context), talk.record)).await;
+    Box::pin(grading::supply(&mut seen, expect, talk.case, talk.context, talk.record)).await;
     if talk.record.is_ungraded {
         return None;
     }

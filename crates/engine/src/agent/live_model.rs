@@ -25,8 +25,7 @@ impl LiveModel<'_> {
             tools: ask.toolbox.shown(),
             max_tokens: self.max_tokens,
         };
-        let until = (ask.deadline, RetryPolicy::default());
-        match ask_model(&self.http, self.provider, &wanted, until).await {
+        match ask_model(&self.http, self.provider, &wanted, ask.deadline, RetryPolicy::default()).await {
             Ok(reply) => Ok(reply),
             Err(failure) if failure.timed_out && failure.status.is_none() => Err(Stopped::by(StopReason::TimeBudget)),
             Err(failure) => {

@@ -146,7 +146,7 @@ async fn act(talk: &mut AgentCase<'_>, sessions: &mut [Session]) -> Ended {
     talk.record.findings.extend(model_source.finish(&transcript));
     let earlier = talk.record.trace.iter().filter(|event| matches!(event, TraceEvent::Call(_))).count();
     talk.record.trace.extend(trace(&transcript, earlier));
-    let seen = judging::judge(talk, &transcript, &injection, (&expect, files.and_after())).await;
+    let seen = judging::judge(talk, &transcript, &injection, &expect, files.and_after()).await;
     let Some(seen) = seen else { return Ended::Error };
     let case = talk.case;
     let mut around = talk.steps(sessions);

@@ -89,12 +89,12 @@ pub(crate) struct Flight<'f> {
 /// A failure that needs concurrent calls, and the smallest number of them that causes it.
 pub(crate) async fn at_once(fuzz_context: &FuzzContext, reply_judge: &ReplyJudge, flight: Flight<'_>) -> Failure {
     let Flight { calls, at, plain, verdict, is_exit } = flight;
-    let looked_for = (&verdict, is_exit);
+    let again = async |calls: &[Value]| goes_wrong(fuzz_context, reply_judge, calls, &verdict, is_exit).await;
     let mut least: Option<Vec<Value>> = None;
     // So many of the plainest call, then of the call itself, then all as they were.
     for call in plain.into_iter().chain([&calls[at]]) {
         let mut count = calls.len();
-        while count > 1 && goes_wrong(fuzz_context, reply_judge, &vec![call.clone(); count], looked_for).await {
+        while count > 1 && again(&vec![call.clone(); count]).await {
             least = Some(vec![as_step(call.clone()); count]);
             count /= 2;
         }
@@ -102,7 +102,7 @@ pub(crate) async fn at_once(fuzz_context: &FuzzContext, reply_judge: &ReplyJudge
             break;
         }
     }
-    if least.is_none() && goes_wrong(fuzz_context, reply_judge, calls, looked_for).await {
+    if least.is_none() && again(calls).await {
         let others = calls.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
         least = Some([&calls[at]].into_iter().chain(others).cloned().map(as_step).collect());
     }
@@ -129,7 +129,8 @@ async fn goes_wrong(
     fuzz_context: &FuzzContext,
     reply_judge: &ReplyJudge,
     calls: &[Value],
-    (verdict, is_exit): (&FuzzVerdict, bool),
+    verdict: &FuzzVerdict,
+    is_exit: bool,
 ) -> bool {
     let Ok(mut session) = fuzz_context.open().await else { return false };
     let texts: Vec<String> = calls.iter().map(Value::to_string).collect();

@@ -104,7 +104,7 @@ pub fn expand_conformance(cases: &[Arc<Case>], given: &Override) -> Vec<Arc<Case
     for case in cases {
         let block = if let Act::Scan(work) = &case.act { work.get::<ConformanceBlock>() } else { None };
         match (block, &case.server) {
-            (Some(block), Some(server)) => expanded.extend(cases_of(block, case, (server, given))),
+            (Some(block), Some(server)) => expanded.extend(cases_of(block, case, server, given)),
             (Some(_) | None, _) => expanded.push(Arc::clone(case)),
         }
     }
@@ -112,7 +112,7 @@ pub fn expand_conformance(cases: &[Arc<Case>], given: &Override) -> Vec<Arc<Case
 }
 
 /// The cases of a `conformance` test, on the server that it will be run on.
-fn cases_of(block: &ConformanceBlock, case: &Case, (server, given): (&ServerSpec, &Override)) -> Vec<Arc<Case>> {
+fn cases_of(block: &ConformanceBlock, case: &Case, server: &ServerSpec, given: &Override) -> Vec<Arc<Case>> {
     let server = &given.apply(server);
     let options = ConformanceOptions {
         protocol: given.protocol.or(block.protocol).or(pinned(server.protocol)),

@@ -139,14 +139,14 @@ impl OfferedItem {
     async fn ask(&self, mut case: ScanCase<'_>) -> ScanEnd {
         match &self.request {
             OfferRequest::Valid { subject, method, params, made_up } => {
-                let Some(judged) = self.request(&mut case, (subject, method, params), *made_up).await else {
+                let Some(judged) = self.request(&mut case, subject, method, params, *made_up).await else {
                     return ScanEnd::Judged;
                 };
                 case.record.findings.extend(finding(&judged));
             }
             OfferRequest::Wrong(requests) => {
                 for WrongRequest { method, params, what } in requests {
-                    let Some(judged) = self.request(&mut case, ("the request", method, params), true).await else {
+                    let Some(judged) = self.request(&mut case, "the request", method, params, true).await else {
                         break;
                     };
                     match judged.verdict {
@@ -181,7 +181,9 @@ impl OfferedItem {
     async fn request(
         &self,
         case: &mut ScanCase<'_>,
-        (subject, method, params): (&str, &str, &Value),
+        subject: &str,
+        method: &str,
+        params: &Value,
         is_guess: bool,
     ) -> Option<ScanJudgement> {
         let lane = case.lane.as_mut()?;

@@ -103,7 +103,7 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
     let tools = chosen_tools(catalog, options);
     let plan = ScanPlan::new(&tools, catalog.instructions.as_deref(), options.consent, &options.tools);
     let called: Vec<PlannedCall> =
-        tools.iter().enumerate().map(|(at, tool)| input_of(tool, (&plan, at), catalog, options)).collect();
+        tools.iter().enumerate().map(|(at, tool)| input_of(tool, &plan, at, catalog, options)).collect();
     if let ScanKind::Sequences(sequences) = &options.kind {
         return of_sequences(server, catalog, (options, sequences), (&tools, plan, called));
     }
@@ -197,7 +197,7 @@ fn chosen_tools(catalog: &Catalog, options: &ScanOptions) -> Vec<Value> {
 pub(crate) fn planned_inputs(catalog: &Catalog, options: &ScanOptions) -> (ScanPlan, Vec<PlannedCall>) {
     let tools = chosen_tools(catalog, options);
     let plan = ScanPlan::new(&tools, catalog.instructions.as_deref(), options.consent, &options.tools);
-    let calls = tools.iter().enumerate().map(|(at, tool)| input_of(tool, (&plan, at), catalog, options)).collect();
+    let calls = tools.iter().enumerate().map(|(at, tool)| input_of(tool, &plan, at, catalog, options)).collect();
     (plan, calls)
 }
 
@@ -301,7 +301,7 @@ fn guard_of(tool: &Value, effect: &ToolEffect, options: &ScanOptions) -> HarmGua
 }
 
 /// A tool with the input that is made for it, or the reason why it is not called.
-fn input_of(tool: &Value, (plan, at): (&ScanPlan, usize), catalog: &Catalog, options: &ScanOptions) -> PlannedCall {
+fn input_of(tool: &Value, plan: &ScanPlan, at: usize, catalog: &Catalog, options: &ScanOptions) -> PlannedCall {
     let given = options.given.get(tool_name(tool)).map(Vec::as_slice).unwrap_or_default();
     let guard = guard_of(tool, plan.effect(at), options);
     let made = match given.first() {

@@ -26,12 +26,7 @@ struct Replayed {
 const SETTLING: Duration = Duration::from_millis(250);
 
 /// Performs steps on a fresh server until one fails with this signature.
-async fn replay(
-    surround: &Surround<'_>,
-    steps: &[Step],
-    facts: &Facts,
-    (signature, pause): (&str, Duration),
-) -> Replayed {
+async fn replay(surround: &Surround<'_>, steps: &[Step], facts: &Facts, signature: &str, pause: Duration) -> Replayed {
     let mut judge = Judge::new(surround.model, facts.clone());
     let mut replayed = Replayed { failed: None, replies: Vec::new(), facts: facts.clone() };
     let Ok(mut life) = ServerLife::begin(surround).await else { return replayed };
@@ -66,7 +61,7 @@ pub(crate) async fn minimal(
 ) -> Option<(Breach, Vec<(Step, Reply)>)> {
     let mut best = None;
     for _ in 0..TRIES {
-        let replayed = replay(surround, &steps, facts, (signature, SETTLING)).await;
+        let replayed = replay(surround, &steps, facts, signature, SETTLING).await;
         facts.learn_instability(&replayed.facts);
         let (at, breach) = replayed.failed?;
         best = Some((breach, at, replayed.replies));
@@ -85,7 +80,7 @@ pub(crate) async fn minimal(
             shrinker.tell(None);
             continue;
         }
-        let replayed = replay(surround, &candidate, facts, (signature, Duration::ZERO)).await;
+        let replayed = replay(surround, &candidate, facts, signature, Duration::ZERO).await;
         if replayed.facts.is_less_stable_than(facts) {
             // A reply that changes by itself explains the failure.
             facts.learn_instability(&replayed.facts);
@@ -99,7 +94,7 @@ pub(crate) async fn minimal(
     }
     let steps = shrinker.best().to_vec();
     // The least that shows it must do so when the server has had time to settle.
-    let last = replay(surround, &steps, facts, (signature, SETTLING)).await;
+    let last = replay(surround, &steps, facts, signature, SETTLING).await;
     if surround.fuzz_context.is_over() {
         return Some((breach, steps.into_iter().zip(replies).collect()));
     }

@@ -52,8 +52,8 @@ struct Axes {
 }
 
 fn decode(node: &Node, _: &[Vec<String>], found: &mut Diagnostics<'_>) -> Option<Arc<dyn AgentMeasure>> {
-    let dependencies = pairs(node, "dependencies", ("producer", "consumer"), found)?;
-    let order = pairs(node, "order", ("first", "second"), found)?;
+    let dependencies = pairs(node, "dependencies", "producer", "consumer", found)?;
+    let order = pairs(node, "order", "first", "second", found)?;
     if dependencies.is_empty() && order.is_empty() {
         let help = "add `dependencies:` or `order:`";
         found.error_with_help("nothing-asked", node.span, "`trajectory_axes` names no pair of tools", help);
@@ -65,7 +65,8 @@ fn decode(node: &Node, _: &[Vec<String>], found: &mut Diagnostics<'_>) -> Option
 fn pairs(
     node: &Node,
     key: &str,
-    (one, other): (&'static str, &'static str),
+    one: &'static str,
+    other: &'static str,
     found: &mut Diagnostics<'_>,
 ) -> Option<Vec<(String, String)>> {
     let Some(list) = node.get(key).filter(|list| !list.is_null()) else { return Some(Vec::new()) };

@@ -115,23 +115,24 @@ impl HarmGuard {
     pub fn input(&self, tool: &Value, seed: u64, places: Option<&Places>) -> Result<Value, Ungeneratable> {
         let schema = argument_schema(tool);
         let made = valid_input(&schema, seed)?;
-        self.harmless_input(tool, (&schema, made), places)
+        self.harmless_input(tool, &schema, &made, places)
     }
 
     /// The same with optional arguments, for a tool that needs more than its schema says.
     pub fn fuller_input(&self, tool: &Value, seed: u64, places: Option<&Places>) -> Option<Value> {
         let schema = argument_schema(tool);
         let made = fuller_input(&schema, seed)?;
-        self.harmless_input(tool, (&schema, made), places).ok()
+        self.harmless_input(tool, &schema, &made, places).ok()
     }
 
     fn harmless_input(
         &self,
         tool: &Value,
-        (schema, made): (&Value, Value),
+        schema: &Value,
+        made: &Value,
         places: Option<&Places>,
     ) -> Result<Value, Ungeneratable> {
-        let made = places.map_or_else(|| made.clone(), |places| placed(tool, &made, places));
+        let made = places.map_or_else(|| made.clone(), |places| placed(tool, made, places));
         let oracle = Oracle::new(schema).map_err(|reason| Ungeneratable { pointer: String::new(), reason })?;
         // Also a tool that only reads is asked for a path that cannot exist.
         let strict = Self { paths: PathRule::Harmless, ..self.clone() };

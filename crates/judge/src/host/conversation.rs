@@ -39,10 +39,10 @@ impl<'e> Conversation<'e> {
                 keys.push((frame.server, frame.session));
             }
         }
-        keys.into_iter().map(|key| Self::new(evidence, key)).collect()
+        keys.into_iter().map(|(server, session)| Self::new(evidence, server, session)).collect()
     }
 
-    fn new(evidence: &'e HostEvidence, (server, session): (usize, u32)) -> Self {
+    fn new(evidence: &'e HostEvidence, server: usize, session: u32) -> Self {
         let frames: Vec<&HostFrame> =
             evidence.frames.iter().filter(|frame| (frame.server, frame.session) == (server, session)).collect();
         let about = &evidence.servers[server];

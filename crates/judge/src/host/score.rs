@@ -112,7 +112,7 @@ pub fn judge_host(evidence: &HostEvidence, expected: &HostExpectation) -> HostVe
         let reaction = react(evidence, at, strike);
         let channel = evidence.servers[strike.server].channel;
         let silent = is_silent(strike, channel) || is_too_slow(strike, expected);
-        judge_reaction(strike, &reaction, (expected, silent), &mut verdict.findings);
+        judge_reaction(strike, &reaction, expected, silent, &mut verdict.findings);
         if silent {
             verdict.findings.extend(not_cancelled(evidence, strike, &reaction));
         }
@@ -281,7 +281,8 @@ fn not_cancelled(evidence: &HostEvidence, strike: &HostStrike, reaction: &Reacti
 fn judge_reaction(
     strike: &HostStrike,
     reaction: &Reaction,
-    (expected, silent): (&HostExpectation, bool),
+    expected: &HostExpectation,
+    silent: bool,
     findings: &mut Vec<Finding>,
 ) {
     let what = format!("`{}` on `{}.{}`", reaction.fault, escape_line(&reaction.server), escape_line(&reaction.tool));

@@ -173,7 +173,7 @@ fn condition(node: &Node, found: &mut Diagnostics<'_>) -> Option<Condition> {
     match parse(&text) {
         Ok(condition) => Some(condition),
         Err(mistake) => {
-            let span = inside(node, &text, (mistake.start, mistake.end), found);
+            let span = inside(node, &text, mistake.start, mistake.end, found);
             found.error_with_help("bad-condition", span, format!("`when`: {}", mistake.message), mistake.help);
             None
         }
@@ -181,7 +181,7 @@ fn condition(node: &Node, found: &mut Diagnostics<'_>) -> Option<Condition> {
 }
 
 /// A part of a text in the file, if the file contains the text verbatim.
-fn inside(node: &Node, text: &str, (start, end): (usize, usize), found: &Diagnostics<'_>) -> Span {
+fn inside(node: &Node, text: &str, start: usize, end: usize, found: &Diagnostics<'_>) -> Span {
     let written = found.source().slice(node.span);
     let quoted = node.as_scalar().is_some_and(|scalar| scalar.style == ScalarStyle::Quoted);
     let begin = usize::from(quoted);

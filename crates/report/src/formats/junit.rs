@@ -65,7 +65,7 @@ fn render(report: &Report, attributes: Attributes) -> String {
     );
     let started = report.head().map(|head| utc_timestamp(head.started_unix_ms));
     for (file, cases) in by_file(report) {
-        suite(&mut out, file, &cases, (started.as_deref(), attributes));
+        suite(&mut out, file, &cases, started.as_deref(), attributes);
     }
     out.push_str("</testsuites>\n");
     out
@@ -88,7 +88,7 @@ fn by_file(report: &Report) -> Vec<(&str, Vec<&CaseReport>)> {
     suites
 }
 
-fn suite(out: &mut String, file: &str, cases: &[&CaseReport], (started, attributes): (Option<&str>, Attributes)) {
+fn suite(out: &mut String, file: &str, cases: &[&CaseReport], started: Option<&str>, attributes: Attributes) {
     let counts = Counts::of(cases);
     let name = attribute(file);
     let _ = write!(

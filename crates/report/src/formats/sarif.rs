@@ -27,10 +27,10 @@ pub(super) const FORMAT: Format = Format {
 fn render(report: &Report) -> String {
     let rules = rules(report);
     let strict = report.strict();
-    let mut results: Vec<_> = report.findings.iter().map(|finding| result(finding, None, (&rules, strict))).collect();
+    let mut results: Vec<_> = report.findings.iter().map(|finding| result(finding, None, &rules, strict)).collect();
     for case in &report.cases {
         let findings = case.finished.iter().flat_map(|finished| &finished.findings);
-        results.extend(findings.map(|finding| result(finding, Some(case), (&rules, strict))));
+        results.extend(findings.map(|finding| result(finding, Some(case), &rules, strict)));
     }
     let results = merged(results);
     let head = report.head();
@@ -153,7 +153,7 @@ fn fingerprint(finding: &Finding, case: Option<&CaseReport>) -> String {
     format!("{:016x}", fnv1a(FNV_START, parts.into_iter().flat_map(|part| part.bytes().chain([0]))))
 }
 
-fn result<'a>(finding: &'a Finding, case: Option<&'a CaseReport>, (rules, strict): (&Rules<'a>, bool)) -> Outcome<'a> {
+fn result<'a>(finding: &'a Finding, case: Option<&'a CaseReport>, rules: &Rules<'a>, strict: bool) -> Outcome<'a> {
     let is_raised = strict && finding.severity == Severity::Warning;
     Outcome {
         partial_fingerprints: Fingerprints { defect: fingerprint(finding, case) },

@@ -41,7 +41,7 @@ pub(crate) fn expand(test: Node, found: &mut Diagnostics<'_>) -> Vec<Node> {
             Some(other) => other.to_string(),
             None => (index + 1).to_string(),
         };
-        name(&mut filled, &template, (&label, &variables), found);
+        name(&mut filled, &template, &label, &variables, found);
         // What is wrong with a row is shown where the row is.
         tests.push(filled);
     }
@@ -63,7 +63,7 @@ fn without(test: &Node) -> Node {
 }
 
 /// The name of a test with that of its row.
-fn name(test: &mut Node, template: &Node, (label, variables): (&str, &Variables), found: &Diagnostics<'_>) {
+fn name(test: &mut Node, template: &Node, label: &str, variables: &Variables, found: &Diagnostics<'_>) {
     let written = template.get("name").and_then(Node::as_text);
     let text = match written {
         // A name with a column in it says already which row it is of.

@@ -187,7 +187,7 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let matrix = matrix_entry.and_then(|entry| matrix::decode(entry, &around, found));
     let stand_in = context.server.map(ServerOverride::alone).or_else(|| matrix::any_server(matrix.as_ref()));
     let server = match server_entry {
-        Some(entry) => server::decode(entry, context, (&scope, unset), found),
+        Some(entry) => server::decode(entry, context, &scope, unset, found),
         None => stand_in.clone(),
     };
     if let (Some(chosen), None, None) = (&chosen, server_entry, stand_in)
@@ -217,7 +217,7 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let server = server.filter(|_| chosen.block.needs_server);
     let server = server.map(|server| with_script(server, asked.script.take(), found));
     let server = server.map(|server| ServerSpec { accepts_any_shape, ..server });
-    let redacted = redact::decode(node, (&context.environment, unset), found);
+    let redacted = redact::decode(node, &context.environment, unset, found);
     Some(Parts {
         server,
         matrix,

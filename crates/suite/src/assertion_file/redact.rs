@@ -8,7 +8,8 @@ use crate::environment::{Environment, Forms, Unset, expand_reporting};
 /// The texts under `redact`: one, or a list. References to variables are replaced.
 pub(crate) fn decode(
     document: &Node,
-    (environment, unset): (&Environment<'_>, Unset),
+    environment: &Environment<'_>,
+    unset: Unset,
     found: &mut Diagnostics<'_>,
 ) -> Vec<String> {
     let expand = |text: &str, span, found: &mut Diagnostics<'_>| {

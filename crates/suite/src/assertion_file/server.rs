@@ -77,7 +77,8 @@ impl ServerOverride {
 pub(crate) fn decode(
     entry: &Entry,
     context: &Context<'_>,
-    (scope, unset): (&Scope, Unset),
+    scope: &Scope,
+    unset: Unset,
     found: &mut Diagnostics<'_>,
 ) -> Option<ServerSpec> {
     let node = &entry.value;

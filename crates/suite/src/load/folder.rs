@@ -84,7 +84,7 @@ impl Search<'_> {
                 let fixture = self.fixture_of(parent);
                 let real = parent.canonicalize().unwrap_or_else(|_| parent.to_path_buf());
                 self.root.clone_from(&real);
-                self.file(path.to_path_buf(), real, (fixture.as_deref(), true));
+                self.file(path.to_path_buf(), real, fixture.as_deref(), true);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let finding = Finding::error("no-such-path", format!("`{}` does not exist", path.display()));
@@ -123,12 +123,12 @@ impl Search<'_> {
                 self.folder(&path, fixture);
             } else if is_yaml(&path) && (kind.is_file() || kind.is_symlink()) {
                 // Pipes and devices are left alone: reading one could wait for ever.
-                self.file(path, real.clone(), (fixture, false));
+                self.file(path, real.clone(), fixture, false);
             }
         }
     }
 
-    fn file(&mut self, path: PathBuf, real_folder: PathBuf, (fixture, is_named): (Option<&Path>, bool)) {
+    fn file(&mut self, path: PathBuf, real_folder: PathBuf, fixture: Option<&Path>, is_named: bool) {
         let name = path.file_name().unwrap_or_default().to_os_string();
         let leads_out = || {
             let is_link = fs::symlink_metadata(&path).is_ok_and(|about| about.is_symlink());

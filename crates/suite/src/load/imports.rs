@@ -43,7 +43,7 @@ impl Import {
         let source = Arc::clone(&unit.source);
         self.units.push(unit);
         for (name, span) in named {
-            if let Err(finding) = self.file(&folder::folder_of(path).join(&name), (&name, span), &source, way) {
+            if let Err(finding) = self.file(&folder::folder_of(path).join(&name), &name, span, &source, way) {
                 self.findings.push(*finding);
             }
         }
@@ -52,7 +52,8 @@ impl Import {
     fn file(
         &mut self,
         path: &Path,
-        (name, span): (&str, Span),
+        name: &str,
+        span: Span,
         source: &SourceFile,
         way: &[PathBuf],
     ) -> Result<(), Box<Finding>> {

@@ -155,7 +155,7 @@ impl Loading {
         let of = documents.len();
         for (index, mut node) in documents.into_iter().enumerate() {
             if suite_file::is_suite(&node) {
-                let cases = self.suite(file, &source, node, (options, &mut findings));
+                let cases = self.suite(file, &source, node, options, &mut findings);
                 self.loaded.cases.extend(cases.into_iter().filter(|_| is_sound));
                 continue;
             }
@@ -166,7 +166,7 @@ impl Loading {
             findings.extend(found.into_findings());
             for node in nodes {
                 let document = Document { node: &node, number: index + 1, of };
-                let cases = self.assertion(file, &source, document, (options, &mut findings));
+                let cases = self.assertion(file, &source, document, options, &mut findings);
                 self.loaded.cases.extend(cases.into_iter().filter(|_| is_sound));
             }
         }
@@ -184,7 +184,8 @@ impl Loading {
         file: &SuiteFile,
         source: &Arc<SourceFile>,
         document: Document<'_>,
-        (options, findings): (&LoadOptions<'_>, &mut Vec<Finding>),
+        options: &LoadOptions<'_>,
+        findings: &mut Vec<Finding>,
     ) -> Vec<Arc<Case>> {
         let context = Context {
             environment: Environment { lookup: options.environment, names: options.known_variables },
@@ -210,7 +211,8 @@ impl Loading {
         file: &SuiteFile,
         source: &Arc<SourceFile>,
         node: Node,
-        (options, findings): (&LoadOptions<'_>, &mut Vec<Finding>),
+        options: &LoadOptions<'_>,
+        findings: &mut Vec<Finding>,
     ) -> Vec<Arc<Case>> {
         let (mut units, mut problems) = imports::with_imports(&file.path, source, node);
         for unit in &mut units {

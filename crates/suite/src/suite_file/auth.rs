@@ -3,7 +3,7 @@
 use mcprove_model::{Auth, AwsKeySource, AwsKeys, AwsSigV4, ClientCredentials, Diagnostics, Entry, Node};
 use serde_json::{Value, json};
 
-use super::Context;
+use super::Reader;
 use crate::assertion_file::{block, texts};
 use crate::oauth::{self, Login};
 use crate::schema::fragment;
@@ -21,13 +21,13 @@ const OAUTH_KEYS: &[&str] = &["client_id", "client_secret_env", "grant", "scope"
 pub(super) fn apply(
     auth: Option<&Node>,
     mut headers: Vec<(String, String)>,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    reader: &mut Reader<'_, '_>,
     found: &mut Diagnostics<'_>,
 ) -> (Vec<(String, String)>, Option<Auth>) {
     let Some(node) = auth else { return (headers, None) };
     let Some(entries) = found.map(node, "`auth`") else { return (headers, None) };
-    super::unsupported_keys::known_keys(entries, "`auth`", (KEYS, OUTSIDE), found);
-    headers.extend(decode_headers(node, (context, secrets), found));
+    super::unsupported_keys::known_keys(entries, "`auth`", KEYS, OUTSIDE, found);
+    headers.extend(decode_headers(node, reader, found));
     let mut ways =
         entries.iter().filter(|entry| matches!(entry.key.text.as_str(), "aws_sigv4" | "bearer_token_env" | "oauth"));
     if let Some(way) = ways.next() {
@@ -45,11 +45,11 @@ pub(super) fn apply(
         }
     }
     if let Some(entry) = entries.iter().find(|entry| entry.key.text == "aws_sigv4") {
-        return (headers, decode_aws(entry, (context, secrets), found));
+        return (headers, decode_aws(entry, reader, found));
     }
     let oauth = entries.iter().find(|entry| entry.key.text == "oauth");
     if let Some(entry) = oauth.filter(|entry| entry.value.get("flow").is_some()) {
-        return match oauth::decode(&entry.value, (&context.environment, secrets), found) {
+        return match oauth::decode(&entry.value, (&reader.context.environment, reader.secrets), found) {
             Some(Login::Token(token)) => {
                 headers.push(("Authorization".to_owned(), format!("Bearer {token}")));
                 (headers, None)
@@ -58,30 +58,22 @@ pub(super) fn apply(
             None => (headers, None),
         };
     }
-    let oauth = oauth.and_then(|entry| decode_oauth(entry, (context, secrets), found));
+    let oauth = oauth.and_then(|entry| decode_oauth(entry, reader, found));
     let Some(name) = node.get("bearer_token_env") else { return (headers, oauth) };
-    let token = from_environment(name, "`bearer_token_env`", (context, secrets), found);
+    let token = from_environment(name, "`bearer_token_env`", reader, found);
     headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
     (headers, oauth)
 }
 
 /// Headers whose values are never shown: a text, or `{env: NAME}`.
-fn decode_headers(
-    auth: &Node,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
-    found: &mut Diagnostics<'_>,
-) -> Vec<(String, String)> {
-    let headers = super::servers::decode_headers(auth, (context, secrets), found);
-    secrets.extend(headers.iter().map(|(_, value)| value.clone()).filter(|value| !value.is_empty()));
+fn decode_headers(auth: &Node, reader: &mut Reader<'_, '_>, found: &mut Diagnostics<'_>) -> Vec<(String, String)> {
+    let headers = super::servers::decode_headers(auth, reader, found);
+    reader.secrets.extend(headers.iter().map(|(_, value)| value.clone()).filter(|value| !value.is_empty()));
     headers
 }
 
 /// Client credentials.
-fn decode_oauth(
-    entry: &Entry,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
-    found: &mut Diagnostics<'_>,
-) -> Option<Auth> {
+fn decode_oauth(entry: &Entry, reader: &mut Reader<'_, '_>, found: &mut Diagnostics<'_>) -> Option<Auth> {
     let node = &entry.value;
     found.map(node, "`oauth`")?;
     found.known_keys(node, "`oauth`", OAUTH_KEYS);
@@ -94,7 +86,7 @@ fn decode_oauth(
     };
     let (token_endpoint, client_id) = (named("token_endpoint"), named("client_id"));
     let secret = named("client_secret_env");
-    let client_secret = from_environment(&secret?, "`client_secret_env`", (context, secrets), found);
+    let client_secret = from_environment(&secret?, "`client_secret_env`", reader, found);
     Some(Auth::ClientCredentials(ClientCredentials {
         token_endpoint: token_endpoint?.as_text()?.to_owned(),
         client_id: client_id?.as_text()?.to_owned(),
@@ -104,11 +96,7 @@ fn decode_oauth(
 }
 
 /// Signatures of AWS: with keys of the environment, or of a profile.
-fn decode_aws(
-    entry: &Entry,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
-    found: &mut Diagnostics<'_>,
-) -> Option<Auth> {
+fn decode_aws(entry: &Entry, reader: &mut Reader<'_, '_>, found: &mut Diagnostics<'_>) -> Option<Auth> {
     let node = &entry.value;
     found.map(node, "`aws_sigv4`")?;
     found.known_keys(node, "`aws_sigv4`", AWS_KEYS);
@@ -120,15 +108,14 @@ fn decode_aws(
     let credentials = named_map(node, "credentials", entry, found)?;
     found.known_keys(credentials, "`credentials`", &["name", "source"]);
     let source = block::named(credentials, "source", entry.key.span, found)?;
-    let lookup = context.environment.lookup;
+    let lookup = reader.context.environment.lookup;
     let keys = match source.as_text() {
         Some("from_environment") => {
-            let mut key = |name: &str| {
-                from_environment(&Node::text_at(source.span, name.to_owned()), "`source`", (context, secrets), found)
-            };
+            let mut key =
+                |name: &str| from_environment(&Node::text_at(source.span, name.to_owned()), "`source`", reader, found);
             let (access_key_id, secret_access_key) = (key("AWS_ACCESS_KEY_ID"), key("AWS_SECRET_ACCESS_KEY"));
             let session_token = lookup("AWS_SESSION_TOKEN").filter(|token| !token.is_empty());
-            secrets.extend(session_token.clone());
+            reader.secrets.extend(session_token.clone());
             AwsKeySource::Given(AwsKeys {
                 access_key_id: access_key_id?,
                 secret_access_key: secret_access_key?,
@@ -165,17 +152,17 @@ fn named_map<'n>(node: &'n Node, key: &str, entry: &Entry, found: &mut Diagnosti
 pub(super) fn from_environment(
     node: &Node,
     what: &str,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    reader: &mut Reader<'_, '_>,
     found: &mut Diagnostics<'_>,
 ) -> Option<String> {
     let name = found.text(node, what)?;
-    let Some(value) = (context.environment.lookup)(name).filter(|value| !value.is_empty()) else {
+    let Some(value) = (reader.context.environment.lookup)(name).filter(|value| !value.is_empty()) else {
         let message = format!("the environment variable `{name}` is not set");
         found.error_with_help("required-variable", node.span, message, format!("set `{name}` and run again"));
         return None;
     };
-    if !secrets.contains(&value) {
-        secrets.push(value.clone());
+    if !reader.secrets.contains(&value) {
+        reader.secrets.push(value.clone());
     }
     Some(value)
 }

@@ -23,7 +23,7 @@ const CENTS: RangeInclusive<u64> = 0..=1_000_000_000;
 /// Decodes `budget`.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Budget {
     let Some(entries) = found.map(node, "`budget`") else { return Budget::default() };
-    unsupported_keys::known_keys(entries, "`budget`", (&field::keys(FIELDS), &[]), found);
+    unsupported_keys::known_keys(entries, "`budget`", &field::keys(FIELDS), &[], found);
     Budget {
         per_test_usd_micros: cents(node, "per_test_usd_cents", found),
         per_suite_usd_micros: cents(node, "per_suite_usd_cents", found),

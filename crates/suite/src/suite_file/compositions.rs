@@ -179,7 +179,7 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     let before = found.count();
     let mut nodes = Vec::new();
     for node in found.list(list, "`nodes`") {
-        nodes.extend(decode_node(node, (input, suite), found));
+        nodes.extend(decode_node(node, input, suite, found));
     }
     let output = decode_output(test.get("output"), &nodes, found);
     let max_duration = decode_budget(test.get("budget"), found);
@@ -203,11 +203,12 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
 
 fn decode_node(
     node: &Node,
-    (input, suite): (&Input<'_>, &Suite<'_>),
+    input: &Input<'_>,
+    suite: &Suite<'_>,
     found: &mut Diagnostics<'_>,
 ) -> Option<CompositionNode> {
     let entries = found.map(node, "a node")?;
-    super::unsupported_keys::known_keys(entries, "a node", (NODE_KEYS, OUTSIDE_NODE), found);
+    super::unsupported_keys::known_keys(entries, "a node", NODE_KEYS, OUTSIDE_NODE, found);
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
     let part = |key: &str| node.get(key).filter(|part| !part.is_null());
     let id = block::named(node, "id", place, found)?.as_text()?.to_owned();
@@ -217,7 +218,7 @@ fn decode_node(
     let args = part("args").cloned().unwrap_or_else(|| Node::empty_map(node.span));
     input.scope.check(&args, found);
     let for_each = part("for_each").and_then(|list| decode_for_each(list, &needs, found));
-    report_references(&args, (&needs, for_each.is_some()), found);
+    report_references(&args, &needs, for_each.is_some(), found);
     let transform = part("transform").and_then(|transform| {
         found.map(transform, "`transform`")?;
         found.known_keys(transform, "`transform`", &["jq"]);
@@ -269,7 +270,7 @@ fn decode_for_each(node: &Node, needs: &[String], found: &mut Diagnostics<'_>) -
 }
 
 /// A reference to a node that is not needed would lead nowhere.
-fn report_references(args: &Node, (needs, has_items): (&[String], bool), found: &mut Diagnostics<'_>) {
+fn report_references(args: &Node, needs: &[String], has_items: bool, found: &mut Diagnostics<'_>) {
     let mut roots: Vec<(String, Span)> = Vec::new();
     let _ = args.map_text(&mut |text, span| {
         for (_, _, path) in references(text) {
@@ -314,7 +315,7 @@ fn decode_output(output: Option<&Node>, nodes: &[CompositionNode], found: &mut D
 fn decode_budget(budget: Option<&Node>, found: &mut Diagnostics<'_>) -> Option<Duration> {
     let budget = budget.filter(|budget| !budget.is_null())?;
     let entries = found.map(budget, "`budget`")?;
-    super::unsupported_keys::known_keys(entries, "`budget`", (BUDGET_KEYS, OUTSIDE_BUDGET), found);
+    super::unsupported_keys::known_keys(entries, "`budget`", BUDGET_KEYS, OUTSIDE_BUDGET, found);
     let most = found.count_within(budget.get("max_duration_ms")?, "`max_duration_ms`", 1..=86_400_000)?;
     Some(Duration::from_millis(most))
 }

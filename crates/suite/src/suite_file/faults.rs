@@ -89,11 +89,11 @@ fn decode_kind(node: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<
     let text = kind.as_text()?;
     let (wanted, decoded) = match text {
         "slow" => {
-            let delay = number(node, "delay_ms", (&kind, 0), found);
+            let delay = number(node, "delay_ms", &kind, 0, found);
             (Some("delay_ms"), delay.map(FaultKind::slow))
         }
         "recover_after" | "recover-after" => {
-            let failures = number(node, "failures", (&kind, 1), found);
+            let failures = number(node, "failures", &kind, 1, found);
             (Some("failures"), failures.map(FaultKind::recover_after))
         }
         _ => {
@@ -139,7 +139,7 @@ fn decode_kind(node: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<
     decoded
 }
 
-fn number(node: &Node, key: &str, (kind, least): (&Node, u64), found: &mut Diagnostics<'_>) -> Option<u64> {
+fn number(node: &Node, key: &str, kind: &Node, least: u64, found: &mut Diagnostics<'_>) -> Option<u64> {
     let Some(value) = node.get(key).filter(|value| !value.is_null()) else {
         let message = format!("a fault of the kind `{}` needs `{key}`", kind.as_text().unwrap_or_default());
         found.error_with_help("missing-key", kind.span, message, format!("add `{key}:`"));

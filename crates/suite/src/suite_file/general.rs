@@ -9,8 +9,13 @@ use super::default_test::DefaultTest;
 use super::lifecycle::When;
 use super::performance::Performance;
 use super::run_options::RunOptions;
-use super::{Unit, budget, coverage, default_test, fuzz, hooks, lifecycle, performance, run_options, security};
-use crate::assertion_file::templates::Scope;
+use super::{SETTINGS, Unit, default_test, lifecycle, performance, run_options, security};
+
+/// A key of a suite file that sets options of all its cases.
+pub(super) struct Setting {
+    pub(super) key: &'static str,
+    pub(super) decode: fn(&Node, &mut SuiteOptions, &mut Diagnostics<'_>),
+}
 
 /// Settings for all tests; if several files have the same setting, the one that imports the others wins.
 pub(super) struct General {
@@ -27,7 +32,8 @@ pub(super) struct General {
 impl General {
     pub(super) fn decode(
         units: &[Unit],
-        (providers, server): (&[Arc<Provider>], Option<&Arc<ServerSpec>>),
+        providers: &[Arc<Provider>],
+        server: Option<&Arc<ServerSpec>>,
         found: &mut [Diagnostics<'_>],
     ) -> Self {
         let first = |key: &str| {
@@ -40,36 +46,29 @@ impl General {
         let run = first("run_options").map(|(of, node)| run_options::decode(&node, &mut found[of])).unwrap_or_default();
         let performance =
             first("performance").map(|(of, node)| performance::decode(&node, &mut found[of])).unwrap_or_default();
-        let mut hooks = first("hooks").map(|(of, node)| hooks::decode(&node, &mut found[of])).unwrap_or_default();
+        let mut options = SuiteOptions {
+            providers: providers.to_vec(),
+            parallel: run.parallel,
+            prestart: run.prestart,
+            p95_latency: performance.p95_latency,
+            load: performance.load.clone(),
+            ..SuiteOptions::new(Arc::clone(&units[0].source))
+        };
+        for setting in SETTINGS {
+            if let Some((of, node)) = first(setting.key) {
+                (setting.decode)(&node, &mut options, &mut found[of]);
+            }
+        }
         let (mut steps, mut steps_of) = (Vec::new(), None);
         for when in [When::Setup, When::PerTest, When::Teardown] {
             if let Some((of, node)) = first(when.key()) {
-                let calls = lifecycle::decode(when, &node, (&mut hooks, server), &mut found[of]);
+                let calls = lifecycle::decode(when, &node, &mut options.hooks, server, &mut found[of]);
                 if !calls.is_empty() {
                     (steps, steps_of) = (calls, Some(of));
                 }
             }
         }
-        let coverage = first("coverage").map(|(of, node)| coverage::decode(&node, &mut found[of])).unwrap_or_default();
-        let budget = first("budget").map(|(of, node)| budget::decode(&node, &mut found[of])).unwrap_or_default();
-        let security = first("security").map(|(of, node)| security::decode(&node, &mut found[of])).unwrap_or_default();
-        let dictionary = first("fuzz").map(|(of, node)| fuzz::decode(&node, &Scope::new(false), &mut found[of]));
         let defaults = first("defaultTest").map(|(of, node)| (of, default_test::decode(&node, &mut found[of])));
-        let judge = first("judge").and_then(|(of, node)| decode_judge(&node, &mut found[of]));
-        let options = SuiteOptions {
-            judge,
-            providers: providers.to_vec(),
-            source: Arc::clone(&units[0].source),
-            parallel: run.parallel,
-            prestart: run.prestart,
-            p95_latency: performance.p95_latency,
-            load: performance.load.clone(),
-            hooks,
-            coverage,
-            budget,
-            security,
-            fuzz: dictionary.unwrap_or_default(),
-        };
         let defaults_of = defaults.as_ref().map(|(of, _)| *of);
         let defaults = defaults.map(|(_, defaults)| defaults).unwrap_or_default();
         Self { run, performance, defaults, defaults_of, options: Arc::new(options), steps, steps_of }
@@ -77,7 +76,7 @@ impl General {
 }
 
 /// Decodes the default judge for checks that name none.
-fn decode_judge(node: &Node, found: &mut Diagnostics<'_>) -> Option<Judge> {
+pub(super) fn decode_judge(node: &Node, found: &mut Diagnostics<'_>) -> Option<Judge> {
     found.map(node, "`judge`")?;
     found.known_keys(node, "`judge`", &["model", "script"]);
     if node.get("model").is_none_or(Node::is_null) {

@@ -49,7 +49,7 @@ pub(super) fn schema() -> Value {
 /// A command line, or a map with one.
 fn decode_hook(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Option<Hook> {
     let command = if let Some(entries) = node.as_map() {
-        super::unsupported_keys::known_keys(entries, what, (STEP_KEYS, OUTSIDE), found);
+        super::unsupported_keys::known_keys(entries, what, STEP_KEYS, OUTSIDE, found);
         let Some(command) = node.get("command") else {
             found.error_with_help("missing-key", node.span, format!("{what} has no `command`"), "add `command:`");
             return None;

@@ -36,7 +36,8 @@ impl When {
 pub(super) fn decode(
     when: When,
     node: &Node,
-    (hooks, server): (&mut Hooks, Option<&Arc<ServerSpec>>),
+    hooks: &mut Hooks,
+    server: Option<&Arc<ServerSpec>>,
     found: &mut Diagnostics<'_>,
 ) -> Vec<Node> {
     let mut calls = Vec::new();

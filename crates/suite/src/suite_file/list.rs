@@ -103,7 +103,8 @@ impl List {
     pub(super) fn decode(
         self,
         test: &Entry,
-        (scope, suite): (&Scope, &Suite<'_>),
+        scope: &Scope,
+        suite: &Suite<'_>,
         found: &mut Diagnostics<'_>,
     ) -> Option<DecodedBlock> {
         let whole = Input { document: &test.value, entry: test, scope };

@@ -64,7 +64,7 @@ use crate::schema::fragment;
 use default_test::DefaultTest;
 use faults::Faults;
 use fixtures::NamedError;
-use general::{General, decode_models};
+use general::{General, Setting, decode_models};
 use interpolate::{Interpolation, Values};
 use lifecycle::When;
 use list::List;
@@ -110,6 +110,19 @@ const FIELDS: &[Field] = &[
     Field::optional("variables", variables::schema),
 ];
 
+/// The keys of which each sets options of all cases; if several files have one, the one that imports the others wins.
+const SETTINGS: &[Setting] = &[
+    Setting { key: "budget", decode: |node, options, found| options.budget = budget::decode(node, found) },
+    Setting { key: "coverage", decode: |node, options, found| options.coverage = coverage::decode(node, found) },
+    Setting {
+        key: "fuzz",
+        decode: |node, options, found| options.fuzz = fuzz::decode(node, &Scope::new(false), found),
+    },
+    Setting { key: "hooks", decode: |node, options, found| options.hooks = hooks::decode(node, found) },
+    Setting { key: "judge", decode: |node, options, found| options.judge = general::decode_judge(node, found) },
+    Setting { key: "security", decode: |node, options, found| options.security = security::decode(node, found) },
+];
+
 /// Keys that both file kinds have, so that they say nothing about the kind.
 const SHARED: &[&str] = &["implicit", "matrix", "redact", "server", "setup", "teardown"];
 
@@ -124,6 +137,12 @@ pub struct Context<'a> {
     pub server: Option<&'a ServerOverride>,
     /// The folder of the suite, which `${CONFIG_DIR}` stands for.
     pub folder: &'a str,
+}
+
+/// The context of a file, and the secrets that were read with it so far.
+struct Reader<'c, 's> {
+    context: &'c Context<'c>,
+    secrets: &'s mut Vec<String>,
 }
 
 /// A suite file, or one that it imports.
@@ -237,8 +256,9 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
     for (unit, found) in units.iter().zip(&mut found) {
         accepts_any_shape |= implicit::is_off(&unit.node, found);
     }
-    let mut servers = decode_servers(&units, (context, &mut decoded.secrets), &mut found);
-    let providers = providers::decode(&units, (context, &mut decoded.secrets), &mut found);
+    let mut reader = Reader { context, secrets: &mut decoded.secrets };
+    let mut servers = decode_servers(&units, &mut reader, &mut found);
+    let providers = providers::decode(&units, &mut reader, &mut found);
     let faults = faults::decode(&units, &servers, &mut found);
     let scorers: Arc<[Scorer]> = evals::decode_scorers(&units, &mut found).into();
     let rubrics: Vec<(String, Node)> = units
@@ -253,7 +273,7 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
         server.accepts_any_shape = accepts_any_shape;
     }
     decoded.played = servers::played_files(&units);
-    let general = General::decode(&units, (&providers, default_server(&units, &servers)), &mut found);
+    let general = General::decode(&units, &providers, default_server(&units, &servers), &mut found);
     security::make_modern(&general.options.security, &units, &mut servers);
     for (unit, found) in units.iter().zip(&mut found) {
         security::report_unknown_servers(&unit.node, &servers, found);
@@ -364,7 +384,7 @@ impl Suite<'_> {
 fn report_unknown(node: &Node, found: &mut Diagnostics<'_>) {
     let Some(entries) = found.map(node, "a suite file") else { return };
     let known = known_keys();
-    unsupported_keys::known_keys(entries, "a suite file", (&known, unsupported_keys::OF_SUITE), found);
+    unsupported_keys::known_keys(entries, "a suite file", &known, unsupported_keys::OF_SUITE, found);
 }
 
 /// Every key a suite file may have.
@@ -439,18 +459,14 @@ fn default_server<'s>(units: &[Unit], servers: &'s Servers) -> Option<&'s Arc<Se
 
 type Servers = Vec<(String, Option<Arc<ServerSpec>>)>;
 
-fn decode_servers(
-    units: &[Unit],
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
-    found: &mut [Diagnostics<'_>],
-) -> Servers {
+fn decode_servers(units: &[Unit], reader: &mut Reader<'_, '_>, found: &mut [Diagnostics<'_>]) -> Servers {
     let default_auth = units.iter().find_map(|unit| unit.node.get("auth"));
     let mut servers = Servers::new();
     for (unit, found) in units.iter().zip(found) {
         let Some(node) = unit.node.get("servers").filter(|node| !node.is_null()) else { continue };
         for entry in found.map(node, "`servers`").unwrap_or_default() {
             if servers.iter().all(|(name, _)| *name != entry.key.text) {
-                let server = servers::decode(entry, default_auth, (context, secrets), found);
+                let server = servers::decode(entry, default_auth, reader, found);
                 servers.push((entry.key.text.to_string(), server.map(Arc::new)));
             }
         }

@@ -45,7 +45,7 @@ pub(super) struct Performance {
 /// Decodes `performance`.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Performance {
     let Some(entries) = found.map(node, "`performance`") else { return Performance::default() };
-    unsupported_keys::known_keys(entries, "`performance`", (&field::keys(FIELDS), &[]), found);
+    unsupported_keys::known_keys(entries, "`performance`", &field::keys(FIELDS), &[], found);
     Performance {
         default_timeout: milliseconds(node, "default_timeout_ms", found),
         p95_latency: milliseconds(node, "p95_latency_ms", found),

@@ -6,7 +6,7 @@ use mcprove_judge::matchers;
 use mcprove_model::{Diagnostics, Dialect, Entry, Kind, Node, Price, Provider, ProviderKey, Secret, Span, nearest};
 use serde_json::{Value, json};
 
-use super::{Context, Unit};
+use super::{Reader, Unit};
 use crate::assertion_file::texts;
 use crate::schema::fragment;
 
@@ -47,17 +47,13 @@ const BUILT_IN: &[BuiltIn] = &[
 ];
 
 /// Decodes the `providers` of all files together; the built-in ones that are not among them come after.
-pub(super) fn decode(
-    units: &[Unit],
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
-    found: &mut [Diagnostics<'_>],
-) -> Vec<Arc<Provider>> {
+pub(super) fn decode(units: &[Unit], reader: &mut Reader<'_, '_>, found: &mut [Diagnostics<'_>]) -> Vec<Arc<Provider>> {
     let mut providers: Vec<Arc<Provider>> = Vec::new();
     for (unit, found) in units.iter().zip(found) {
         let Some(node) = unit.node.get("providers").filter(|node| !node.is_null()) else { continue };
         for entry in found.map(node, "`providers`").unwrap_or_default() {
             if providers.iter().all(|known| known.name != entry.key.text) {
-                providers.extend(decode_provider(entry, (context, secrets), found).map(Arc::new));
+                providers.extend(decode_provider(entry, reader, found).map(Arc::new));
             }
         }
     }
@@ -69,7 +65,7 @@ pub(super) fn decode(
                     name: built_in.name.to_owned(),
                     dialect: built_in.dialect,
                     base_url: built_in.base_url.to_owned(),
-                    key: Some(key(built_in.variable, (context, secrets))),
+                    key: Some(key(built_in.variable, reader)),
                     organization: None,
                     prices: Vec::new(),
                 }));
@@ -125,7 +121,8 @@ pub(super) fn schema() -> Value {
 pub(super) fn of_model(
     model: &str,
     named: Option<&Node>,
-    (place, providers): (Span, &[Arc<Provider>]),
+    place: Span,
+    providers: &[Arc<Provider>],
     found: &mut Diagnostics<'_>,
 ) -> Option<Arc<Provider>> {
     let find = |name: &str| providers.iter().find(|provider| provider.name == name).cloned();
@@ -182,11 +179,7 @@ fn own_providers(providers: &[Arc<Provider>]) -> Vec<&Arc<Provider>> {
     providers.iter().filter(is_own).collect()
 }
 
-fn decode_provider(
-    entry: &Entry,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
-    found: &mut Diagnostics<'_>,
-) -> Option<Provider> {
+fn decode_provider(entry: &Entry, reader: &mut Reader<'_, '_>, found: &mut Diagnostics<'_>) -> Option<Provider> {
     let (name, node) = (&entry.key.text, &entry.value);
     let what = format!("the provider `{name}`");
     found.map(node, &what)?;
@@ -219,7 +212,7 @@ fn decode_provider(
         }
     };
     let variable = texts::optional(node, "api_key_env", found).or(built_in.map(|built_in| built_in.variable));
-    let key = variable.map(|variable| key(variable, (context, secrets)));
+    let key = variable.map(|variable| key(variable, reader));
     let organization = texts::optional(node, "organization", found).map(str::to_owned);
     let prices = decode_prices(node, found);
     Some(Provider {
@@ -233,12 +226,12 @@ fn decode_provider(
 }
 
 /// A key; whether it is needed is known when the test is run: a recorded conversation is replayed without.
-fn key(variable: &str, (context, secrets): (&Context<'_>, &mut Vec<String>)) -> ProviderKey {
-    let value = (context.environment.lookup)(variable).filter(|value| !value.trim().is_empty());
+fn key(variable: &str, reader: &mut Reader<'_, '_>) -> ProviderKey {
+    let value = (reader.context.environment.lookup)(variable).filter(|value| !value.trim().is_empty());
     if let Some(value) = &value
-        && !secrets.contains(value)
+        && !reader.secrets.contains(value)
     {
-        secrets.push(value.clone());
+        reader.secrets.push(value.clone());
     }
     ProviderKey { variable: variable.to_owned(), value: value.map(Secret) }
 }

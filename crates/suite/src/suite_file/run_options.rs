@@ -62,7 +62,7 @@ impl Default for RunOptions {
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> RunOptions {
     let mut options = RunOptions::default();
     let Some(entries) = found.map(node, "`run_options`") else { return options };
-    unsupported_keys::known_keys(entries, "`run_options`", (&field::keys(FIELDS), OUTSIDE), found);
+    unsupported_keys::known_keys(entries, "`run_options`", &field::keys(FIELDS), OUTSIDE, found);
     if let Some(policy) = node.get("restart_policy").filter(|policy| !policy.is_null()) {
         options.isolation = decode_policy(policy, found).unwrap_or(options.isolation);
     }

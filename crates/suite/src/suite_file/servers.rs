@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcprove_model::{Auth, Diagnostics, Entry, Node, Ready, ServerSpec, Target, WaitFor};
 use serde_json::{Value, json};
 
-use super::{Context, PlayedFile, Unit, auth, http};
+use super::{Context, PlayedFile, Reader, Unit, auth, http};
 use crate::assertion_file::server::{self, ServerOverride, Transport};
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{client_capabilities, texts};
@@ -78,7 +78,7 @@ pub(super) fn is_of_suites(server: &Node) -> bool {
 pub(super) fn decode(
     entry: &Entry,
     default_auth: Option<&Node>,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    reader: &mut Reader<'_, '_>,
     found: &mut Diagnostics<'_>,
 ) -> Option<ServerSpec> {
     let node = &entry.value;
@@ -86,7 +86,7 @@ pub(super) fn decode(
     let what = format!("the server `{name}`");
     let entries = found.map(node, &what)?;
     found.known_keys(node, &what, KEYS);
-    let scope = Scope::new(context.fixture.is_some());
+    let scope = Scope::new(reader.context.fixture.is_some());
     for part in entries.iter().filter(|part| !matches!(part.key.text.as_str(), "auth" | "client_capabilities")) {
         scope.check(&part.value, found);
     }
@@ -94,8 +94,8 @@ pub(super) fn decode(
     let protocol = node.get("protocol").and_then(|protocol| server::decode_protocol(protocol, found));
     let sandbox = server::decode_sandbox(node, found);
     let http = entries.iter().find(|part| part.key.text == http::KEY && !part.value.is_null());
-    let http = http.map(|part| http::decode(part, context, found));
-    let Reached { target, auth, refresh } = decode_target(entry, default_auth, (context, secrets), found)?;
+    let http = http.map(|part| http::decode(part, reader.context, found));
+    let Reached { target, auth, refresh } = decode_target(entry, default_auth, reader, found)?;
     let ready = match entries.iter().find(|part| part.key.text == "wait_for_ready" && !part.value.is_null()) {
         Some(part) => decode_ready(part, &target, found),
         None => None,
@@ -198,7 +198,7 @@ struct Reached {
 fn decode_target(
     entry: &Entry,
     default_auth: Option<&Node>,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    reader: &mut Reader<'_, '_>,
     found: &mut Diagnostics<'_>,
 ) -> Option<Reached> {
     let node = &entry.value;
@@ -218,15 +218,15 @@ fn decode_target(
         return None;
     }
     if let Some(played) = places.iter().find(|part| matches!(part.key.text.as_str(), "cassette" | "mock")) {
-        let target = decode_played(played, node, context, found);
-        if let Some(given) = ServerOverride::replacing(context.server) {
+        let target = decode_played(played, node, reader.context, found);
+        if let Some(given) = ServerOverride::replacing(reader.context.server) {
             return Some(Reached { target: given.target(), auth: None, refresh: None });
         }
-        let live = is_refreshed.then(|| decode_live(entry, default_auth, (context, secrets), found)).flatten();
+        let live = is_refreshed.then(|| decode_live(entry, default_auth, reader, found)).flatten();
         let (refresh, auth) = live.unzip();
         return target.map(|target| Reached { target, auth: auth.flatten(), refresh });
     }
-    let (target, auth) = decode_live(entry, default_auth, (context, secrets), found)?;
+    let (target, auth) = decode_live(entry, default_auth, reader, found)?;
     Some(Reached { target, auth, refresh: None })
 }
 
@@ -234,7 +234,7 @@ fn decode_target(
 fn decode_live(
     entry: &Entry,
     default_auth: Option<&Node>,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    reader: &mut Reader<'_, '_>,
     found: &mut Diagnostics<'_>,
 ) -> Option<(Target, Option<Auth>)> {
     let node = &entry.value;
@@ -242,14 +242,14 @@ fn decode_live(
         let message = format!("`{}` is for mocks", part.key.text);
         found.error_with_help("wrong-key", part.key.span, message, "remove it, or play a manifest with `mock:`");
     }
-    let headers = decode_headers(node, (context, secrets), found);
+    let headers = decode_headers(node, reader, found);
     let env: Vec<(String, String)> = node.get("env").map_or_else(Vec::new, |env| {
         let texts = texts::map(env, "`env`", found);
         texts.into_iter().map(|(entry, text)| (entry.key.text.to_string(), text.to_owned())).collect()
     });
     let cwd = texts::optional(node, "cwd", found).map(str::to_owned);
     let docker = texts::optional(node, "docker", found).map(str::to_owned);
-    let given = ServerOverride::replacing(context.server);
+    let given = ServerOverride::replacing(reader.context.server);
     // Mistakes in a command or URL are reported even if the transport is wrong.
     let command = match (given, node.get("url").is_some_and(|url| !url.is_null())) {
         (Some(given), _) => Some((given.command.clone(), given.args.clone())),
@@ -279,7 +279,7 @@ fn decode_live(
     };
     let url = server::url(entry, found)?;
     let auth = node.get("auth").or(default_auth).filter(|auth| !auth.is_null());
-    let (headers, auth) = auth::apply(auth, headers, (context, secrets), found);
+    let (headers, auth) = auth::apply(auth, headers, reader, found);
     Some((Target::Remote { transport, url, headers }, auth))
 }
 
@@ -365,7 +365,7 @@ pub(super) fn headers_schema(description: &str) -> Value {
 /// Headers: a text, or `{env: NAME}` for a value that must be set and is never shown.
 pub(super) fn decode_headers(
     node: &Node,
-    (context, secrets): (&Context<'_>, &mut Vec<String>),
+    reader: &mut Reader<'_, '_>,
     found: &mut Diagnostics<'_>,
 ) -> Vec<(String, String)> {
     let Some(map) = node.get("headers").filter(|map| !map.is_null()) else { return Vec::new() };
@@ -375,7 +375,7 @@ pub(super) fn decode_headers(
         let value = if entry.value.as_map().is_some() {
             found.known_keys(&entry.value, &what, &["env"]);
             let Some(name) = entry.value.get("env") else { continue };
-            auth::from_environment(name, "`env`", (context, secrets), found)
+            auth::from_environment(name, "`env`", reader, found)
         } else if entry.value.is_null() {
             Some(String::new())
         } else {

@@ -108,8 +108,8 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let mut scope = Scope::new(suite.context.fixture.is_some());
     let setup = steps::decode(node, "setup", (&mut scope, suite, server.as_ref()), found);
     let metrics = node.get(checks::DERIVED_METRICS);
-    let test = with_defaults(list, Node { span: node.span, kind: Kind::Map(stripped) }, (place, metrics), suite);
-    let asked = list.decode(&test, (&scope, suite), found);
+    let test = with_defaults(list, Node { span: node.span, kind: Kind::Map(stripped) }, place, metrics, suite);
+    let asked = list.decode(&test, &scope, suite, found);
     let capture: Vec<Capture> =
         node.get("capture").map(|capture| assertion_file::steps::decode_captures(capture, found)).unwrap_or_default();
     for capture in &capture {
@@ -370,7 +370,7 @@ fn is_outside(list: List, entry: &Entry, what: &str, found: &mut Diagnostics<'_>
 }
 
 /// The test with what every test expects.
-fn with_defaults(list: List, mut node: Node, (place, metrics): (Span, Option<&Node>), suite: &Suite<'_>) -> Entry {
+fn with_defaults(list: List, mut node: Node, place: Span, metrics: Option<&Node>, suite: &Suite<'_>) -> Entry {
     if let (Kind::Map(entries), Some(metrics)) = (&mut node.kind, metrics) {
         let at = entries.iter().position(|entry| entry.key.text == "expect");
         let expect = at.map(|at| entries.remove(at).value);

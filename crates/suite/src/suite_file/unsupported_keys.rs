@@ -24,7 +24,8 @@ pub(super) const OF_TEST: &[(&str, &str)] = &[
 pub(super) fn known_keys<'n>(
     entries: impl IntoIterator<Item = &'n Entry>,
     what: &str,
-    (known, outside): (&[&str], &[(&'static str, &'static str)]),
+    known: &[&str],
+    outside: &[(&'static str, &'static str)],
     found: &mut Diagnostics<'_>,
 ) {
     for Entry { key, .. } in entries {

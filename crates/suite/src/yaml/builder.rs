@@ -162,11 +162,11 @@ impl<'s> Builder<'s> {
                 self.open(Frame { start, anchor, content: Content::Map(OpenMap::default()) })
             }
             Event::SequenceEnd => {
-                self.close(start, (b'[', b']'));
+                self.close(start, b'[', b']');
                 Flow::Go
             }
             Event::MappingEnd => {
-                self.close(start, (b'{', b'}'));
+                self.close(start, b'{', b'}');
                 Flow::Go
             }
         }
@@ -182,7 +182,7 @@ impl<'s> Builder<'s> {
         Flow::Go
     }
 
-    fn close(&mut self, at: usize, (opener, closer): (u8, u8)) {
+    fn close(&mut self, at: usize, opener: u8, closer: u8) {
         let Some(frame) = self.frames.pop() else { return };
         let bytes = self.text.as_bytes();
         let end = if bytes.get(frame.start) == Some(&opener) && bytes.get(at) == Some(&closer) {

@@ -126,7 +126,8 @@ pub(super) async fn exchange_id_token(
 pub(super) async fn register(
     exchanges: &Exchanges<'_>,
     endpoint: &str,
-    (server, scopes): (&ServerMetadata, &[String]),
+    server: &ServerMetadata,
+    scopes: &[String],
     redirect_port: u16,
 ) -> Result<RegisteredClient, LoginObstacle> {
     let methods = server.token_auth_methods.as_deref().unwrap_or_default();

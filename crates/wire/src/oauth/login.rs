@@ -260,7 +260,7 @@ impl Login<'_> {
             },
         };
         let (state, verifier) = (random_text(), random_text());
-        host.show(&self.authorization_url(&client, page.port(), (&state, &code_challenge(&verifier))));
+        host.show(&self.authorization_url(&client, page.port(), &state, &code_challenge(&verifier)));
         let expected =
             ExpectedCallback { state: &state, issuer: &self.found.issuer, sends_iss: self.found.server.sends_iss };
         let deadline = Instant::now() + *patience;
@@ -285,7 +285,7 @@ impl Login<'_> {
     }
 
     async fn register(&self, endpoint: &str, port: u16) -> Result<RegisteredClient, LoginObstacle> {
-        register(self.exchanges, endpoint, (&self.found.server, &self.scopes), port).await
+        register(self.exchanges, endpoint, &self.found.server, &self.scopes, port).await
     }
 
     fn token_client<'t>(&'t self, client: &'t RegisteredClient, dpop: Option<&'t JwtKey>) -> TokenClient<'t> {
@@ -293,7 +293,7 @@ impl Login<'_> {
         TokenClient { exchanges: self.exchanges, server: &self.found.server, client, key, dpop }
     }
 
-    fn authorization_url(&self, client: &RegisteredClient, port: u16, (state, challenge): (&str, &str)) -> String {
+    fn authorization_url(&self, client: &RegisteredClient, port: u16, state: &str, challenge: &str) -> String {
         let endpoint = self.found.server.authorization_endpoint.as_deref().unwrap_or_default();
         let mut fields = vec![
             ("response_type", "code".to_owned()),

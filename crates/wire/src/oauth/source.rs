@@ -191,7 +191,8 @@ impl LoginSource {
     pub(crate) async fn instead_of(
         &self,
         refused: Option<&Presented>,
-        (refusal, remedies): (&TokenRefusal, &mut Remedies),
+        refusal: &TokenRefusal,
+        remedies: &mut Remedies,
         client: &HttpClient,
         log: &LoginLog,
     ) -> Result<Option<Presented>, NoResponse> {
@@ -234,7 +235,7 @@ impl LoginSource {
         }
         remedies.logged_in = true;
         let challenge = Some(refusal.challenge.clone().unwrap_or_default());
-        match self.make(&mut state, challenge, (client, log), IN_A_RUN).await {
+        match self.make(&mut state, challenge, client, log, IN_A_RUN).await {
             Ok(()) => Ok(presented(&state)),
             Err(obstacle) => {
                 let answer = no_response(&obstacle);
@@ -247,7 +248,7 @@ impl LoginSource {
     /// Makes a login with the person at the terminal, who may take some minutes.
     pub async fn log_in(&self, client: &HttpClient, patience: Duration) -> Result<(), LoginObstacle> {
         let mut state = self.state.lock().await;
-        self.make(&mut state, None, (client, &LoginLog::default()), patience).await
+        self.make(&mut state, None, client, &LoginLog::default(), patience).await
     }
 
     /// True if a person may be asked to sign in when the server wants a login.
@@ -259,7 +260,8 @@ impl LoginSource {
         &self,
         state: &mut State,
         challenge: Option<Challenge>,
-        (client, log): (&HttpClient, &LoginLog),
+        client: &HttpClient,
+        log: &LoginLog,
         patience: Duration,
     ) -> Result<(), LoginObstacle> {
         let request = LoginRequest {

@@ -66,7 +66,8 @@ pub async fn ask_model(
     http: &HttpClient,
     provider: &Provider,
     ask: &ModelAsk<'_>,
-    (deadline, retry): (Instant, RetryPolicy),
+    deadline: Instant,
+    retry: RetryPolicy,
 ) -> Result<ChatReply, ProviderFailure> {
     let mut asked = 0;
     loop {

@@ -128,7 +128,8 @@ impl TokenSource {
     pub(super) async fn instead_of(
         &self,
         refused: Option<&Presented>,
-        (refusal, remedies): (&TokenRefusal, &mut Remedies),
+        refusal: &TokenRefusal,
+        remedies: &mut Remedies,
         client: &HttpClient,
         log: &LoginLog,
     ) -> Result<Option<Presented>, NoResponse> {
@@ -140,7 +141,7 @@ impl TokenSource {
                 let refused = refused.map(Presented::token).unwrap_or_default();
                 source.instead_of(refused, client).await.map(|token| Some(Presented::bearer(token)))
             }
-            Self::Login(login) => Box::pin(login.instead_of(refused, (refusal, remedies), client, log)).await,
+            Self::Login(login) => Box::pin(login.instead_of(refused, refusal, remedies, client, log)).await,
         }
     }
 }

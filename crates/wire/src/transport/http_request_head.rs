@@ -35,7 +35,7 @@ impl HttpExchange {
         let response = self.client.replay(replay, &self.url).await?;
         self.log_response(&response).await;
         // A server may begin to want a login at any time.
-        Box::pin(self.ask_again(response, None, (Method::POST, post_headers(), body))).await
+        Box::pin(self.ask_again(response, None, Method::POST, post_headers(), body)).await
     }
 
     async fn log_response(&self, response: &Response<Incoming>) {
@@ -60,9 +60,9 @@ impl HttpExchange {
         let Some(tokens) = self.client.tokens() else { return self.ask_once(method, more, body).await };
         let (log, parts) = LoginLog::new(self.number);
         let token = self.while_logging(tokens.token(&self.client, &log), parts).await?;
-        let headers = with_token(&more, token.as_ref(), (&method, &self.url));
+        let headers = with_token(&more, token.as_ref(), &method, &self.url);
         let response = self.ask_once(method.clone(), headers, body.clone()).await?;
-        self.ask_again(response, token, (method, more, body)).await
+        self.ask_again(response, token, method, more, body).await
     }
 
     /// Asks again for as long as there is another token in the place of one that was refused.
@@ -70,16 +70,18 @@ impl HttpExchange {
         &self,
         mut response: Response<Incoming>,
         mut token: Option<Presented>,
-        (method, more, body): (Method, Vec<(String, String)>, Bytes),
+        method: Method,
+        more: Vec<(String, String)>,
+        body: Bytes,
     ) -> Result<Response<Incoming>, NoResponse> {
         let Some(tokens) = self.client.tokens() else { return Ok(response) };
         let mut remedies = Remedies::default();
         for _ in 0..REFUSALS {
             let Some(refusal) = TokenRefusal::of(&response) else { break };
             let (log, parts) = LoginLog::new(self.number);
-            let asked = tokens.instead_of(token.as_ref(), (&refusal, &mut remedies), &self.client, &log);
+            let asked = tokens.instead_of(token.as_ref(), &refusal, &mut remedies, &self.client, &log);
             let Some(next) = self.while_logging(asked, parts).await? else { break };
-            let headers = with_token(&more, Some(&next), (&method, &self.url));
+            let headers = with_token(&more, Some(&next), &method, &self.url);
             response = self.ask_once(method.clone(), headers, body.clone()).await?;
             token = Some(next);
         }
@@ -144,7 +146,8 @@ impl HttpExchange {
 fn with_token(
     more: &[(String, String)],
     token: Option<&Presented>,
-    (method, url): (&Method, &str),
+    method: &Method,
+    url: &str,
 ) -> Vec<(String, String)> {
     let fields = token.map(|token| token.headers(method.as_str(), url)).unwrap_or_default();
     more.iter().cloned().chain(fields).collect()

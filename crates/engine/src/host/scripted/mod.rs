@@ -93,7 +93,7 @@ impl ScriptedClient {
         let mut left = self.behaviour.retries;
         loop {
             session.refresh_list(servers, &self.behaviour).await;
-            let called = session.call_tool(servers, (&tool, &args), &self.behaviour).await;
+            let called = session.call_tool(servers, &tool, &args, &self.behaviour).await;
             self.canaries.extend(session.take_canaries());
             let wait = match called {
                 Called::Done | Called::Crashed => return called,

@@ -210,7 +210,8 @@ impl ClientSession {
     pub(super) async fn call_tool(
         &mut self,
         servers: &mut HostServers,
-        (tool, args): (&str, &Value),
+        tool: &str,
+        args: &Value,
         behaviour: &Behaviour,
     ) -> Called {
         if !self.agreed {

@@ -146,11 +146,11 @@ fn contained(expected: &Value, actual: &Value) -> JsonEquality {
 /// The missing parts of an actual value, one sentence for each place.
 fn differences(expected: &Value, actual: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    collect(&mut String::new(), (expected, actual), &mut found);
+    collect(&mut String::new(), expected, actual, &mut found);
     found
 }
 
-fn collect(path: &mut String, (expected, actual): (&Value, &Value), found: &mut Vec<String>) {
+fn collect(path: &mut String, expected: &Value, actual: &Value, found: &mut Vec<String>) {
     if contained(expected, actual) != JsonEquality::Different {
         return;
     }
@@ -163,18 +163,18 @@ fn collect(path: &mut String, (expected, actual): (&Value, &Value), found: &mut 
                 }
                 path.push_str(key);
                 match actual.get(key) {
-                    Some(actual) => collect(path, (value, actual), found),
+                    Some(actual) => collect(path, value, actual, found),
                     None => found.push(format!("{} is missing", quoted(path))),
                 }
                 path.truncate(length);
             }
         }
         (Value::Array(expected), Value::Array(actual)) if expected.len() == actual.len() => {
-            for (index, pair) in expected.iter().zip(actual).enumerate() {
+            for (index, (expected, actual)) in expected.iter().zip(actual).enumerate() {
                 path.push('[');
                 path.push_str(&index.to_string());
                 path.push(']');
-                collect(path, pair, found);
+                collect(path, expected, actual, found);
                 path.truncate(length);
             }
         }

@@ -97,7 +97,8 @@ pub(in crate::matchers) const FACTUALITY: MatcherKind = MatcherKind {
     decode: |node, found| {
         decode_named(
             node,
-            ("factuality", "reference"),
+            "factuality",
+            "reference",
             "State facts that agree with this reference, and none that contradicts it",
             found,
         )
@@ -113,7 +114,7 @@ pub(in crate::matchers) const ANSWER_RELEVANCE: MatcherKind = MatcherKind {
     name: "answer-relevance",
     summary: "Model-graded: a language model finds that the value answers `query` directly and completely.",
     decode: |node, found| {
-        decode_named(node, ("answer-relevance", "query"), "Answer this question directly and completely", found)
+        decode_named(node, "answer-relevance", "query", "Answer this question directly and completely", found)
     },
     schema: || schema(json!({"query": {"type": "string", "minLength": 1}}), "query"),
     examples: &[
@@ -129,7 +130,7 @@ pub(in crate::matchers) const CONTEXT_FAITHFULNESS: MatcherKind = MatcherKind {
     name: "context-faithfulness",
     summary: "Model-graded: a language model finds every claim of the value supported by `context`.",
     decode: |node, found| {
-        decode_named(node, ("context-faithfulness", "context"), "Claim only what this context supports", found)
+        decode_named(node, "context-faithfulness", "context", "Claim only what this context supports", found)
     },
     schema: || schema(json!({"context": {"type": "string", "minLength": 1}}), "context"),
     examples: &[
@@ -295,7 +296,7 @@ fn text_of(node: &Node, matcher: &str, key: &str, found: &mut Diagnostics<'_>) -
 }
 
 /// One of the matchers whose rubric is given.
-fn decode_named(node: &Node, (matcher, key): (&str, &str), rubric: &str, found: &mut Diagnostics<'_>) -> Decoded {
+fn decode_named(node: &Node, matcher: &str, key: &str, rubric: &str, found: &mut Diagnostics<'_>) -> Decoded {
     found.map(node, &format!("`{matcher}`"))?;
     found.known_keys(node, &format!("`{matcher}`"), &["model", "script", "threshold", key]);
     let text = text_of(node, matcher, key, found)?;

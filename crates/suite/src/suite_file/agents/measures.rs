@@ -10,7 +10,7 @@ use crate::schema::fragment;
 
 /// Decodes all of them.
 pub(super) fn decode(test: &Node, sets: &[Vec<String>], scope: &Scope, found: &mut Diagnostics<'_>) -> Vec<AgentGate> {
-    MEASURES.iter().filter_map(|kind| decode_one(kind, test, (sets, scope), found)).collect()
+    MEASURES.iter().filter_map(|kind| decode_one(kind, test, sets, scope, found)).collect()
 }
 
 /// The JSON Schema of a block.
@@ -24,7 +24,8 @@ pub(super) fn schema(key: &str) -> Value {
 fn decode_one(
     kind: &MeasureKind,
     test: &Node,
-    (sets, scope): (&[Vec<String>], &Scope),
+    sets: &[Vec<String>],
+    scope: &Scope,
     found: &mut Diagnostics<'_>,
 ) -> Option<AgentGate> {
     // A plain list of sets measures nothing by itself.

@@ -71,7 +71,7 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     let test = &input.entry.value;
     let place = input.entry.key.span;
     let entries = test.as_map().unwrap_or_default();
-    unsupported_keys::known_keys(entries, "a test of `agents`", (&field::keys(FIELDS), OUTSIDE), found);
+    unsupported_keys::known_keys(entries, "a test of `agents`", &field::keys(FIELDS), OUTSIDE, found);
     let servers = servers::decode(test, place, suite, found);
     let mut turns = decode_turns(test, place, input, found);
     let simulated_user = simulate::decode(test, &mut turns, input.scope, found);

@@ -48,7 +48,7 @@ pub(super) fn decode(
     };
     let name = id.as_text()?.to_owned();
     let before = found.error_count();
-    let provider = providers::of_model(&name, provider.as_ref(), (id.span, suite.providers), found);
+    let provider = providers::of_model(&name, provider.as_ref(), id.span, suite.providers, found);
     if provider.is_none() && found.error_count() > before {
         return None;
     }

@@ -151,14 +151,15 @@ fn decode_calls(
         return None;
     }
     let calls: Vec<ScriptCall> =
-        nodes.iter().filter_map(|node| decode_call(node, entry, (servers, scope), found)).collect();
+        nodes.iter().filter_map(|node| decode_call(node, entry, servers, scope, found)).collect();
     (calls.len() == nodes.len()).then_some(calls)
 }
 
 fn decode_call(
     node: &Node,
     entry: &Entry,
-    (servers, scope): (&[AgentServer], &Scope),
+    servers: &[AgentServer],
+    scope: &Scope,
     found: &mut Diagnostics<'_>,
 ) -> Option<ScriptCall> {
     found.map(node, "`call`")?;
