@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcprove_engine::Catalog;
 use mcprove_judge::catalog_change::{CatalogChange, Class, catalog_changes, catalog_document};
-use mcprove_model::{ExitStatus, Redactor, ServerSpec, bounded_json};
+use mcprove_model::{ExitStatus, Override, Redactor, ServerSpec, bounded_json};
 use mcprove_report::{escape_terminal_line, to_safe_json};
 use mcprove_suite::load::bounded_read;
 use mcprove_suite::starter::FileNames;
@@ -16,12 +16,13 @@ use serde_json::{Value, json};
 
 use crate::atomic_write;
 use crate::context::Context;
+use crate::execution::Execution;
 use crate::failure::Failure;
 use crate::server_offer::offer_of;
 use crate::snapshots::above;
 use crate::stdout::print;
 use crate::subject::Subject;
-use crate::suites::{Suites, Watched, usable};
+use crate::suites::{Suites, usable};
 
 /// Options of a comparison of catalogs.
 #[derive(Debug)]
@@ -39,9 +40,12 @@ pub(crate) struct CatalogDiffOptions<'a> {
     pub(crate) new_fails: bool,
     /// True if standard output is for JSON.
     pub(crate) json: bool,
-    /// Time a server may take.
-    pub(crate) timeout: Duration,
+    /// Where servers run, and the time they may take.
+    pub(crate) execution: &'a Execution,
 }
+
+/// Default time for the lists of a server.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A catalog that was compared.
 struct Compared {
@@ -54,8 +58,10 @@ struct Compared {
 /// Asks each server what it offers and compares it with what is stored.
 pub(crate) fn run(diff_options: &CatalogDiffOptions<'_>, context: &Context) -> Result<ExitStatus, Failure> {
     let mut compared = Vec::new();
+    let timeout = diff_options.execution.timeout().unwrap_or(TIMEOUT);
     for (file, CatalogServer { server, fixture }) in servers(diff_options)? {
-        let now = ask(&server, fixture.as_deref(), diff_options.timeout, context)?;
+        let server = diff_options.execution.in_container(Override::default()).apply(&server);
+        let now = ask(&server, fixture.as_deref(), timeout, context)?;
         let stored = read(&file)?;
         if diff_options.update && stored.as_ref() != Some(&now) {
             write(&file, &now)?;
@@ -101,7 +107,7 @@ fn servers(diff_options: &CatalogDiffOptions<'_>) -> Result<BTreeMap<PathBuf, Ca
         let asked = CatalogServer { server: diff_options.subject.spec()?, fixture: diff_options.suites.fixture() };
         return Ok([(folder.join(".snapshots/catalog.json"), asked)].into());
     }
-    let loaded = diff_options.suites.load(None, Watched::Perhaps)?;
+    let loaded = diff_options.suites.load_for(diff_options.subject)?;
     usable(&loaded, false)?;
     let mut found: Vec<(PathBuf, CatalogServer)> = Vec::new();
     for case in &loaded.cases {

@@ -172,7 +172,7 @@ impl EntryReader<'_> {
         let Some(surroundings) = self.surroundings else { return Ok(text) };
         // Clients differ in what they call an address.
         let place = if key == "serverUrl" { "url" } else { key };
-        let origin = client_variables::expand((place, &text), surroundings, self.inputs);
+        let origin = client_variables::expand(place, &text, surroundings, self.inputs);
         let origin = origin.map_err(|missing| self.failure(&missing, key))?;
         let text = origin.text();
         if origin.parts.iter().any(|part| matches!(part, OriginPart::Variable { .. })) {

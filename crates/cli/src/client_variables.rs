@@ -27,7 +27,8 @@ pub(crate) enum Missing {
 
 /// Expands the text at a place. What is not written as a variable can be, stays.
 pub(crate) fn expand(
-    (place, text): (&str, &str),
+    place: &str,
+    text: &str,
     surroundings: &Surroundings<'_>,
     inputs: &Value,
 ) -> Result<Origin, Missing> {
@@ -113,7 +114,7 @@ mod tests {
 
     fn expanded(text: &str) -> Result<Origin, Missing> {
         let surroundings = Surroundings { variable: &variable, workspace: PathBuf::from("/code/shop") };
-        expand(("url", text), &surroundings, &json!([{"id": "region", "type": "promptString", "default": "eu"}]))
+        expand("url", text, &surroundings, &json!([{"id": "region", "type": "promptString", "default": "eu"}]))
     }
 
     #[test]

@@ -34,7 +34,8 @@ impl Confinement {
                 ));
             }
         }
-        server.sandbox = Some(Sandbox::default());
+        // With `--sandbox`, it is required already.
+        server.sandbox.get_or_insert_default();
     }
 
     /// True if a server runs in a sandbox.

@@ -4,19 +4,8 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use crate::arguments::program;
-use crate::commands::{CommandOutline, OUTLINES};
+use crate::commands::{CommandOutline, OUTLINES, PURPOSES};
 use crate::help_texts;
-
-/// Tasks of users and the commands for them, in the order they are likely to be needed.
-pub const PURPOSES: &[(&str, &[&str])] = &[
-    ("Test", &["run", "watch", "ci", "matrix", "fuzz", "diff", "bench", "host"]),
-    ("Try a server", &["ui", "list", "call", "read", "prompt", "complete", "login", "logout"]),
-    ("Learn about a server", &["doctor", "audit", "conformance", "negative", "schema-lint", "trust"]),
-    ("Write tests", &["init", "generate", "validate", "lint", "convert", "schema", "snapshot", "lock", "coverage"]),
-    ("Simulate and record", &["mock", "intercept"]),
-    ("For other programs", &["drive", "mcp"]),
-    ("Report and explain", &["report", "agents", "explain", "completions", "man", "help"]),
-];
 
 /// Options that `-h` leaves out where it would not fit a screen; `--help` has them all. One of a single command is written
 /// with it. What most people need on their first day is not here.
@@ -228,7 +217,7 @@ fn stub(outline: &CommandOutline) -> clap::Command {
 /// A command with all that its help says.
 fn complete(outline: &CommandOutline) -> clap::Command {
     let command = (outline.augment)(clap::Command::new(outline.name)).about(about(outline));
-    compact(help_texts::adapted(command))
+    compact(help_texts::adapted(command, outline.exits))
 }
 
 fn about(outline: &CommandOutline) -> &'static str {

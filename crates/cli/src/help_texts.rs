@@ -1,6 +1,8 @@
-//! Help that depends on the command: exit codes, and shared options that mean something special in one command.
+//! Help that depends on the command: shared options that mean something special, or nothing, in one command.
 
-use clap::Command;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
 
 /// Commands that take a server and no suite.
 const WITHOUT_SUITES: &[&str] = &[
@@ -48,11 +50,10 @@ const IN_GROUPS: &[(&[&str], &str, &str)] = &[
     (&["ci"], "fail_on_regression", "Exit with 1 when there is a regression, also above the threshold"),
 ];
 
-/// Options of a group of commands that have no effect of their own there; they are accepted.
+/// Options of a group of commands that say there what holds anyway, or that few need: they are accepted and not shown.
 const LEFT_OUT: &[(&[&str], &[&str])] = &[
-    (SCANS, &["prestart", "sandbox", "fail_on_regression"]),
+    (SCANS, &["sandbox", "fail_on_regression"]),
     (&["matrix", "run"], &["fail_on_regression"]),
-    (&["watch"], &["dry_run"]),
     (
         &["init"],
         &[
@@ -70,102 +71,125 @@ const LEFT_OUT: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// The exit codes of each command; 130 for an interrupt holds for all that do not say otherwise.
-const EXIT_CODES: &[(&str, &str)] = &[
-    ("run", "0 all passed, 1 a case failed, 2 something could not be done, 4 no case was selected."),
-    ("watch", "0 after `q`, whatever the cases did, 130 after Ctrl-C."),
-    (
-        "ci",
-        "0 at least `--threshold` percent passed, 1 fewer (or a regression, with `--fail-on-regression`), 2 and 4 as `run`.",
-    ),
-    ("matrix", "as `run`; 2 without a variant: `--server`, `--protocol`, `--languages`, or `matrix:` in the suite."),
-    (
-        "fuzz",
-        "0 nothing found (slow answers are warnings), 1 a crash, a hang, a broken reply or a leak, 2 the server could not be reached, 4 no tool could be called.",
-    ),
-    (
-        "diff",
-        "0 both offer and answer the same (additive changes are warnings), 1 a breaking change or a reply that differs, 2 a server could not be reached, 4 nothing to call.",
-    ),
-    (
-        "lock",
-        "0 stored, or with `--check` unchanged; 1 something changed, 2 the server or the lockfile could not be read.",
-    ),
-    ("bench", "0 all gates are kept, 1 the server fails under load, 2 no load could be made."),
-    ("ui", "0 after Ctrl-C."),
-    ("list", "0 listed, 1 a list was refused, 2 the server could not be reached, or has no such name."),
-    (
-        "call",
-        "0 a result, 1 an error of the tool or the server, 2 the server could not be reached, or has no such tool.",
-    ),
-    ("read", "0 a result, 1 an error of the server, 2 it could not be reached."),
-    ("prompt", "0 a result, 1 an error of the server, 2 it could not be reached, or has no such prompt."),
-    ("complete", "0 a result, 1 an error of the server, 2 it could not be reached."),
-    ("login", "0 logged in, or listed, 2 the login failed; the message names the step."),
-    ("logout", "0 the login is forgotten, 2 there is none."),
-    (
-        "doctor",
-        "0 good, 1 the server cannot list what it has, 2 it could not be reached. A program that is missing is no failure.",
-    ),
-    (
-        "audit",
-        "0 nothing crashed (a tool that answers with an error lowers the score only), 1 something crashed or timed out, 2 the server could not be reached, 4 no tool could be called.",
-    ),
-    ("conformance", "0 no rule is broken (warnings are shown), 1 a rule is broken, 2 the server could not be reached."),
-    (
-        "negative",
-        "0 all requests were rejected as they should be, 1 one was accepted or broke the server, 2 the server could not be reached, 4 no tool could be called.",
-    ),
-    ("schema-lint", "0 no findings, 1 findings (from warnings on), 2 there is nothing to read."),
-    ("trust", "0 no undeclared flow, 1 one was found, 2 a log cannot be read."),
-    (
-        "init",
-        "0 files were written, 2 the server could not be reached, or files are there already, 4 no tool could be called.",
-    ),
-    ("generate", "0 files were written, or are there already and were kept, 2 the server could not be reached."),
-    ("validate", "0 they can be run, 2 they cannot."),
-    ("lint", "0 no findings, 1 findings, 2 a file cannot be read."),
-    ("convert", "0 converted, 2 a file cannot be read or converted."),
-    ("schema", "0."),
-    (
-        "snapshot",
-        "0 the same, or new outside CI; 1 different, or new in CI; 2 something could not be done, 4 no case was selected.",
-    ),
-    ("coverage", "0 enough is covered, 1 less than a minimum that was given, 2 the server could not be reached."),
-    ("mock", "0 at the end of its input or after Ctrl-C, 2 the file cannot be simulated."),
-    ("intercept", "that of the server; 1 when the calls are not as `--trajectory` wants them, 0 after Ctrl-C."),
-    (
-        "host",
-        "0 the client is as the scenarios expect, 1 it is not, 2 it could not be started or a scenario has mistakes, 4 no scenario was selected.",
-    ),
-    ("drive", "0 at the end of its input; a request that fails has an `error` in its reply."),
-    ("mcp", "0 at the end of its input or after Ctrl-C."),
-    (
-        "report",
-        "that of the run: 0, or 1 when a case failed (not one that failed in the `--baseline`, too), 2 when a shard is missing or a log breaks off.",
-    ),
-    ("agents", "0 no measure became worse beyond chance, 1 one did, 2 a log cannot be read or has no agents."),
-    ("explain", "0, or 2 for a name that does not exist."),
-    ("completions", "0."),
-    ("man", "0, or 2 when the folder cannot be written."),
+/// Options of shared groups that could have no effect in some commands, and why: they are refused there, and not shown.
+const WITHOUT_EFFECT: &[(&[&str], &[&str], &str)] = &[
+    (SCANS, &["prestart"], "a scan starts its servers itself"),
+    (&["diff", "host"], &["isolation", "prestart"], "each case has servers of its own"),
+    (&["host"], &["docker", "probe_timeout", "sandbox"], "what is started is a client"),
+    (&["conformance"], &["probe_timeout"], "each revision is tried by itself"),
+    (&["watch"], &["dry_run"], "nothing is started, so there is nothing to watch; use `mcprove run`"),
 ];
 
-/// A command with the help that depends on it.
-pub(crate) fn adapted(command: Command) -> Command {
+/// A mode of a command in which only some of its options have an effect; the others are refused.
+struct Mode {
+    command: &'static str,
+    /// The option that chooses it.
+    chosen_by: &'static str,
+    /// Its name in messages.
+    name: &'static str,
+    /// The other options that it takes.
+    takes: &'static [&'static str],
+}
+
+const MODES: &[Mode] = &[
+    Mode { command: "conformance", chosen_by: "logs", name: "event logs", takes: &["rule"] },
+    Mode {
+        command: "fuzz",
+        chosen_by: "propose",
+        name: "`--propose`",
+        takes: &[
+            "client_config",
+            "command",
+            "cwd",
+            "docker",
+            "env",
+            "headers",
+            "name",
+            "no_sandbox",
+            "protocol",
+            "read_only",
+            "sandbox",
+            "seed",
+            "server",
+            "timeout",
+            "transport",
+            "url",
+            "yes",
+        ],
+    },
+    Mode {
+        command: "snapshot",
+        chosen_by: "catalog",
+        name: "`--catalog`",
+        takes: &[
+            "breaking_only",
+            "ci",
+            "client_config",
+            "command",
+            "cwd",
+            "docker",
+            "env",
+            "env_file",
+            "fixture",
+            "headers",
+            "json",
+            "name",
+            "paths",
+            "protocol",
+            "sandbox",
+            "server",
+            "suite",
+            "timeout",
+            "transport",
+            "update",
+            "url",
+        ],
+    },
+];
+
+/// An error for the first option on the command line that has no effect in its command, or in the mode of it that is asked for.
+pub(crate) fn refuse_without_effect(line: &mut Command, matches: &ArgMatches) -> Result<(), clap::Error> {
+    let Some((name, given)) = matches.subcommand() else { return Ok(()) };
+    let Some(command) = line.find_subcommand(name) else { return Ok(()) };
+    let is_given = |id: &str| {
+        matches!(given.try_contains_id(id), Ok(true)) && given.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    let mode = MODES.iter().find(|mode| mode.command == name && is_given(mode.chosen_by));
+    let refused = command.get_arguments().filter(|argument| !argument.is_global_set()).find_map(|argument| {
+        let id = argument.get_id().as_str();
+        if !is_given(id) {
+            return None;
+        }
+        let flag = argument.get_long().map_or_else(|| id.to_owned(), |long| format!("--{long}"));
+        if let Some(mode) = mode.filter(|mode| id != mode.chosen_by && !mode.takes.contains(&id)) {
+            return Some(format!("`{flag}` has no effect with {}; leave it out", mode.name));
+        }
+        let row = WITHOUT_EFFECT.iter().find(|(commands, ids, _)| commands.contains(&name) && ids.contains(&id));
+        row.map(|(_, _, why)| format!("`{flag}` has no effect in `mcprove {name}`: {why}"))
+    });
+    match refused {
+        Some(message) => Err(line.error(ErrorKind::ArgumentConflict, message)),
+        None => Ok(()),
+    }
+}
+
+/// A command with the help that depends on it, and its exit codes.
+pub(crate) fn adapted(command: Command, exits: &str) -> Command {
     let name = command.get_name().to_owned();
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let exits = EXIT_CODES.iter().find(|(command, _)| *command == name);
     // Examples come last, because they are what most people look for.
-    let after = match (exits, after.find("Example")) {
-        (Some((_, exits)), Some(at)) => format!("{}Exit codes: {exits}\n\n{}", &after[..at], &after[at..]),
-        (Some((_, exits)), None) => format!("{after}\n\nExit codes: {exits}"),
-        (None, _) => after,
+    let after = match after.find("Example") {
+        Some(at) => format!("{}Exit codes: {exits}\n\n{}", &after[..at], &after[at..]),
+        None => format!("{after}\n\nExit codes: {exits}"),
     };
     let sandbox = if SCANS.contains(&&*name) { "A server that is started here runs in a sandbox.\n\n" } else { "" };
     let command = command.after_help(format!("{sandbox}{}", after.trim_start()));
     command.mut_args(|argument| {
         let id = argument.get_id().as_str().to_owned();
-        let is_left_out = LEFT_OUT.iter().any(|(commands, ids)| commands.contains(&&*name) && ids.contains(&&*id));
+        let is_without_effect =
+            WITHOUT_EFFECT.iter().any(|(commands, ids, _)| commands.contains(&&*name) && ids.contains(&&*id));
+        let is_left_out = is_without_effect
+            || LEFT_OUT.iter().any(|(commands, ids)| commands.contains(&&*name) && ids.contains(&&*id));
         let help = IN_GROUPS.iter().rfind(|(commands, of, _)| commands.contains(&&*name) && *of == id);
         let argument = match help {
             Some((_, _, help)) => argument.help(*help),
@@ -184,14 +208,6 @@ mod tests {
     use crate::Arguments;
 
     #[test]
-    fn every_command_states_its_exit_codes() {
-        let command = Arguments::command();
-        for command in command.get_subcommands() {
-            assert!(EXIT_CODES.iter().any(|(name, _)| *name == command.get_name()), "{}", command.get_name());
-        }
-    }
-
-    #[test]
     fn every_row_is_about_an_option_that_exists() {
         let command = Arguments::command();
         let has = |name: &str, id: &str| {
@@ -202,9 +218,15 @@ mod tests {
             let without: Vec<&&str> = commands.iter().filter(|name| !has(name, id)).collect();
             assert!(without.is_empty(), "{id}: {without:?}");
         }
-        for (commands, ids) in LEFT_OUT {
+        let without_effect = WITHOUT_EFFECT.iter().map(|(commands, ids, _)| (commands, ids));
+        for (commands, ids) in LEFT_OUT.iter().map(|(commands, ids)| (commands, ids)).chain(without_effect) {
             for (name, id) in commands.iter().flat_map(|name| ids.iter().map(move |id| (name, id))) {
                 assert!(has(name, id), "{name} has no {id}");
+            }
+        }
+        for mode in MODES {
+            for id in mode.takes.iter().chain([&mode.chosen_by]) {
+                assert!(has(mode.command, id), "{} has no {id}", mode.command);
             }
         }
     }

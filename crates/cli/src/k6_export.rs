@@ -13,7 +13,8 @@ use crate::failure::Failure;
 /// Writes the script.
 pub(crate) fn write(
     path: &Path,
-    (server, workload): (&ServerSpec, &Workload),
+    server: &ServerSpec,
+    workload: &Workload,
     options: &LoadOptions,
 ) -> Result<ExitStatus, Failure> {
     let Target::Remote { transport: Remote::Http, url, headers } = &server.target else {

@@ -86,8 +86,9 @@ use clap::FromArgMatches as _;
 use mcprove_model::ExitStatus;
 
 pub use arguments::Arguments;
+pub use commands::PURPOSES;
 pub use explanations::Topic;
-pub use help::{PURPOSES, command_line};
+pub use help::command_line;
 pub use json_outputs::{JSON_OUTPUTS, JsonOutput};
 
 use context::Context;
@@ -131,8 +132,10 @@ fn end_at_panic() {
 /// The arguments of this process.
 fn parsed() -> Result<Arguments, clap::Error> {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
-    let line = help::command_line_for(&words);
-    Arguments::from_arg_matches_mut(&mut line.try_get_matches()?)
+    let mut line = help::command_line_for(&words);
+    let mut matches = line.try_get_matches_from_mut(std::env::args_os())?;
+    help_texts::refuse_without_effect(&mut line, &matches)?;
+    Arguments::from_arg_matches_mut(&mut matches)
 }
 
 /// The fewest open files that the program, its runtime and one server need.

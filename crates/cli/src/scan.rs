@@ -107,7 +107,7 @@ pub(crate) struct Scanned {
     /// Each tool of the plan with its input and answers.
     pub(crate) called: Vec<PlannedCall>,
     pub(crate) outcome: RunOutcome,
-    /// The names of all tools that were chosen, also of those in other shards.
+    /// The names of all cases there are, also of those in other shards.
     known: Vec<String>,
     baseline: Option<mcprove_report::Baseline>,
 }
@@ -130,7 +130,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
     let server = Arc::new(server);
     let given = scan.given.as_deref().map(|path| seed_arguments(path, context)).transpose()?.unwrap_or_default();
     let baseline = run.baseline()?;
-    let mut info = discover(&server, fixture, (times, run.execution.probe_timeout()), context)?;
+    let mut info = discover(&server, fixture, times, run.execution.probe_timeout(), context)?;
     info.catalog.findings.append(&mut info.findings);
     let listed: Vec<String> = info.catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
     if listed.is_empty() && scan.tool.is_empty() && matches!(kind, ScanKind::Audit { .. }) && info.catalog.has_offers()
@@ -169,7 +169,7 @@ pub(crate) fn scan(request: ScanRequest<'_>, context: &Context) -> Result<Scan, 
         ..RunMode::new(planned.findings, redactor)
     };
     let mut outcome = run.run(&plan, mode, context)?;
-    let known = planned.called.iter().map(|called| called.tool.clone()).collect();
+    let known = planned.cases.iter().map(|case| case.name.clone()).collect();
     let mut called = planned.called;
     let mut scanned = Vec::new();
     for (index, result) in std::mem::take(&mut outcome.scanned) {
@@ -200,7 +200,8 @@ impl Scanned {
     pub(crate) fn status(
         self,
         run: &RunFlags,
-        (was_called, what): (bool, &str),
+        was_called: bool,
+        what: &str,
         context: &Context,
     ) -> Result<ExitStatus, Failure> {
         let is_empty_shard = self.outcome.is_empty_shard;
@@ -230,7 +231,8 @@ pub(crate) fn answer_by_default(server: &mut ServerSpec) {
 pub(crate) fn discover(
     server: &ServerSpec,
     fixture: Option<&Path>,
-    (times, probe_timeout): (ScanTimes, Duration),
+    times: ScanTimes,
+    probe_timeout: Duration,
     context: &Context,
 ) -> Result<ServerInfo, Failure> {
     let _waiting = context.waiting(&format!("asking {} what it offers", server.name));

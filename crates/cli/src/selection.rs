@@ -139,15 +139,15 @@ impl Selection {
 
 /// Prints what would run.
 pub(crate) fn show(plan: &Plan, redactor: &Redactor, json: bool) -> Result<ExitStatus, Failure> {
-    show_plan(plan, redactor, (json, "nothing was started"))
+    show_plan(plan, redactor, json, "nothing was started")
 }
 
 /// Prints which tools a scan would call; the server was asked for its lists.
 pub(crate) fn show_scan(plan: &Plan, redactor: &Redactor, json: bool) -> Result<ExitStatus, Failure> {
-    show_plan(plan, redactor, (json, "no tool was called"))
+    show_plan(plan, redactor, json, "no tool was called")
 }
 
-fn show_plan(plan: &Plan, redactor: &Redactor, (json, done): (bool, &str)) -> Result<ExitStatus, Failure> {
+fn show_plan(plan: &Plan, redactor: &Redactor, json: bool, done: &str) -> Result<ExitStatus, Failure> {
     if json {
         let listed: Vec<_> = plan.cases.iter().map(listed).collect();
         print(&redactor.text(&to_safe_json(&listed)))?;

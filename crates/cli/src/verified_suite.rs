@@ -63,7 +63,7 @@ pub(crate) fn verify(
             let Some(case) = cases.get(path.to_string_lossy().as_ref()) else { continue };
             let snapshot = judgement.judged.iter().find(|judged| judged.name == case.started.name);
             let differs = snapshot.is_some_and(|judged| matches!(judged.status, Status::Changed(_)));
-            if settle(file, case, (differs && round > 1, round == MOST), &mut verified) {
+            if settle(file, case, differs && round > 1, round == MOST, &mut verified) {
                 changed.push(starter_files::text(file));
             }
         }
@@ -101,7 +101,8 @@ fn run(
 fn settle(
     file: &mut StarterFile<'_>,
     case: &CaseReport,
-    (differs, is_last): (bool, bool),
+    differs: bool,
+    is_last: bool,
     verified: &mut Verified,
 ) -> bool {
     let Some(finished) = &case.finished else { return false };

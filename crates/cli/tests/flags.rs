@@ -7,12 +7,15 @@ use std::process::{Command, Output};
 
 const MCPROVE: &str = env!("CARGO_BIN_EXE_mcprove");
 
-/// A server whose only tool fails inside, so that every command has something to report.
+/// A server whose tools fail inside, so that every command has something to report.
 const SERVER: &str = r#"while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
   case "$line" in
-    *'"method":"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id" ;;
+    *'"method":"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{}},"serverInfo":{"name":"s","version":"1"}}}\n' "$id" ;;
     *'"method":"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}},{"name":"peek","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}]}}\n' "$id" ;;
+    *'"method":"resources/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"resources":[{"uri":"x://a","name":"a"}]}}\n' "$id" ;;
+    *'"method":"resources/templates/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"resourceTemplates":[]}}\n' "$id" ;;
+    *'"method":"resources/read"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"contents":[{"uri":"x://a","text":"a"}]}}\n' "$id" ;;
     *nonexistent*) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}\n' "$id" ;;
     *'"method":"tools/call"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"boom"}}\n' "$id" ;;
     *'"id":'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}\n' "$id" ;;
@@ -199,6 +202,9 @@ fn runs_are_sharded_compared_and_listed_by_every_command_that_runs_cases() {
             let output =
                 place.with(&command, &["--shard", shard, "--events", &log, "--jobs", "2", "--baseline", &saved]);
             assert_ne!(output.status.code(), Some(2), "{command} {shard}: {}", text(&output.stderr));
+            // The cases of other shards have not gone.
+            let shown = text(&output.stdout);
+            assert!(!shown.contains("Stale"), "{command} {shard}: {shown}");
             let first = fs::read_to_string(place.path().join(&log)).expect("a log");
             let first = first.lines().next().unwrap_or_default();
             assert!(first.contains("\"shard\":{") && first.contains("\"jobs\":2"), "{command}: {first}");
@@ -208,4 +214,96 @@ fn runs_are_sharded_compared_and_listed_by_every_command_that_runs_cases() {
         let listed = if command == "conformance" { "mcp-ping" } else { "look" };
         assert!(text(&output.stdout).contains(listed), "{command}: {}{}", text(&output.stdout), text(&output.stderr));
     }
+}
+
+/// The least that the commands need which run servers and have no reports.
+const WITHOUT_REPORTS: &[(&str, &[&str])] =
+    &[("snapshot", &["suite.yaml"]), ("snapshot", &["suite.yaml", "--catalog"]), ("fuzz", PROPOSE)];
+const PROPOSE: &[&str] = &["--propose", "--server", "sh server.sh"];
+
+#[test]
+fn servers_run_in_the_container_that_any_command_is_given() {
+    let place = Place::new();
+    let docker = place.path().join("docker");
+    fs::write(&docker, "#!/bin/sh\necho \"$@\" >> docker.log\nexit 1\n").expect("written");
+    let made = Command::new("chmod").args(["+x", "docker"]).current_dir(place.path()).status().expect("chmod runs");
+    assert!(made.success());
+    let path = format!("{}:{}", place.path().display(), std::env::var("PATH").unwrap_or_default());
+    let rows = COMMANDS.iter().filter(|(name, _)| commands_with("docker").iter().any(|with| with == name));
+    // What `host` starts is a client, and the option is refused.
+    for (command, own) in rows.filter(|(name, _)| *name != "host").chain(WITHOUT_REPORTS) {
+        let mut line = Command::new(MCPROVE);
+        line.arg(command).args(*own).args(["--docker", "an-image"]).current_dir(place.path()).env("PATH", &path);
+        let output = line.output().expect("it runs");
+        let log = fs::read_to_string(place.path().join("docker.log")).unwrap_or_default();
+        assert!(log.contains("an-image"), "`{command} {own:?}` starts no container: {}", text(&output.stderr));
+        fs::remove_file(place.path().join("docker.log")).expect("removed");
+    }
+}
+
+#[test]
+fn cases_are_selected_and_repeated_by_every_command_that_runs_some() {
+    let place = Place::new();
+    for command in commands_with("trials").into_iter().filter(|command| command != "watch") {
+        let name = if command == "conformance" { "mcp-ping" } else { "peek" };
+        let (log, badge) = (format!("{command}.ndjson"), format!("{command}.badge.json"));
+        let flags = ["--filter", name, "--trials", "2", "--strict", "--events", &log, "--badge", &badge];
+        let output = place.with(&command, &flags);
+        let log = fs::read_to_string(place.path().join(&log)).unwrap_or_default();
+        let first = log.lines().next().unwrap_or_default();
+        assert!(first.contains("\"total\":2,") && first.contains("\"strict\":true"), "{command}: {first}");
+        let cases = log.lines().filter(|line| line.contains("\"case_started\""));
+        assert!(cases.clone().all(|line| line.contains(name)), "{command}: {log}");
+        assert_eq!(cases.count(), 2, "{command}: {}", text(&output.stderr));
+        assert!(place.path().join(&badge).exists(), "{command}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn the_first_failure_ends_a_run_that_is_to_fail_fast() {
+    let place = Place::new();
+    for command in ["ci", "diff", "host", "matrix", "negative", "run"] {
+        let failures = |flags: &[&str]| {
+            let output = place.with(command, &[&["--events", "fast.ndjson"], flags].concat());
+            let log = fs::read_to_string(place.path().join("fast.ndjson")).expect("a log");
+            let failures = log.matches("\"verdict\":\"failed\"").count();
+            (failures, text(&output.stderr))
+        };
+        assert_eq!(failures(&[]).0, 2, "{command} has two cases that fail: {}", failures(&[]).1);
+        assert_eq!(failures(&["--fail-fast"]).0, 1, "{command}: {}", failures(&["--fail-fast"]).1);
+    }
+}
+
+#[test]
+fn options_without_effect_are_refused_and_not_shown() {
+    let place = Place::new();
+    for (line, flag) in [
+        ("audit --prestart", "--prestart"),
+        ("conformance --probe-timeout 1s", "--probe-timeout"),
+        ("diff --isolation case", "--isolation"),
+        ("host --docker an-image", "--docker"),
+        ("watch --dry-run", "--dry-run"),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let output = match words[0] {
+            "watch" => place.run("watch", &["suite.yaml", "--dry-run"]),
+            command => place.with(command, &words[1..]),
+        };
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains(&format!("`{flag}` has no effect in `mcprove {}`", words[0])), "{line}: {said}");
+        let help = text(&place.run(words[0], &["--help"]).stdout);
+        assert!(!help.contains(&format!("  {flag} ")) && !help.contains(&format!("  {flag}\n")), "{line}: {help}");
+    }
+    for (command, flags) in [
+        ("conformance", &["run.ndjson", "--junit", "junit.xml"][..]),
+        ("snapshot", &["suite.yaml", "--catalog", "--filter", "x"]),
+        ("fuzz", &["--propose", "--server", "sh server.sh", "--jobs", "2"]),
+    ] {
+        let output = place.run(command, flags);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+        assert!(said.contains("has no effect with"), "{command}: {said}");
+    }
+    assert_eq!(place.run("conformance", &["run.ndjson", "--rule", "mcp-ping"]).status.code(), Some(0));
 }

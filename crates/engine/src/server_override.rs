@@ -75,9 +75,9 @@ impl<'o> Variants<'o> {
             return vec![(Arc::clone(case), None)];
         }
         let variant = |column: &Column| {
-            let docker = self.given.docker.clone();
-            let protocol = column.protocol.map(mcprove_model::Protocol::Exactly).or(self.given.protocol);
-            let given = Override { docker, protocol, ..Override::of_variant(column) };
+            let Override { name: _, server: _, protocol, docker, sandbox } = self.given.clone();
+            let protocol = column.protocol.map(mcprove_model::Protocol::Exactly).or(protocol);
+            let given = Override { docker, sandbox, protocol, ..Override::of_variant(column) };
             let made = self.made.entry(Arc::clone(&column.name)).or_default();
             (made.case(&given, case), Some(Arc::clone(&column.name)))
         };
@@ -87,7 +87,7 @@ impl<'o> Variants<'o> {
 
 #[cfg(test)]
 mod tests {
-    use mcprove_model::{NewServer, Node, Span, Step, StepCall, Target};
+    use mcprove_model::{ColumnServer, NewServer, Node, Span, Step, StepCall, Target};
 
     use super::*;
     use crate::plan::tests::cases;
@@ -115,6 +115,28 @@ mod tests {
         assert_eq!(made[0].servers().count(), 2);
         let of = |at: usize| made[at].server.as_ref().expect("a server");
         assert!(Arc::ptr_eq(of(0), of(1)));
+    }
+
+    #[test]
+    fn variants_run_in_the_sandbox_and_the_container_that_the_user_asks_for() {
+        let mut one = cases(&["a".to_owned()]);
+        let described = Arc::new(ServerSpec { name: "described".to_owned(), ..ServerSpec::default() });
+        let servers = vec![
+            ("command".to_owned(), ColumnServer::Command { command: "x".to_owned(), args: Vec::new() }),
+            ("described".to_owned(), ColumnServer::Described(described)),
+        ];
+        Arc::make_mut(&mut one[0]).matrix = Some(Arc::new(Matrix { servers, revisions: Vec::new() }));
+        let made = |given: &Override| {
+            let variants = Variants::new(given).of(&one[0]);
+            variants.into_iter().map(|(case, _)| case.server.clone().expect("a server")).collect::<Vec<_>>()
+        };
+        let confined = made(&Override { sandbox: true, ..Override::default() });
+        assert_eq!(confined.len(), 2);
+        assert!(confined.iter().all(|server| server.sandbox.as_ref().is_some_and(|sandbox| sandbox.required)));
+        let contained = made(&Override { docker: Some("node".to_owned()), ..Override::default() });
+        let has_image = |server: &Arc<ServerSpec>| matches!(&server.target, Target::Stdio { docker: Some(image), .. } if image == "node");
+        assert!(contained.iter().all(has_image));
+        assert!(made(&Override::default()).iter().all(|server| server.sandbox.is_none() && !has_image(server)));
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         write_suite(args, &scanned, context)?;
     }
     let was_called = report.cases.iter().any(|case| is_tool(case) && tool_verdict(case) != ToolVerdict::Skipped);
-    let status = scanned.status(&args.run, (was_called, "there is no score"), context)?;
+    let status = scanned.status(&args.run, was_called, "there is no score", context)?;
     Ok(if status == ExitStatus::Wrong && args.no_fail { ExitStatus::Good } else { status })
 }
 

@@ -162,7 +162,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let planned = args.planned(context)?;
     let options = args.options(planned.gates.clone())?;
     if let Some(path) = &args.export_k6 {
-        return k6_export::write(path, (&planned.server, &planned.workload), &options);
+        return k6_export::write(path, &planned.server, &planned.workload, &options);
     }
     let plan = plan_load(&planned.server, &planned.workload, &options);
     let metrics = [("--openmetrics", &args.openmetrics), ("--otlp", &args.otlp)].into_iter();
@@ -238,7 +238,7 @@ impl Args {
         let fixture = self.suites.fixture();
         let times = TIMES.with(self.timeout);
         let probe = crate::execution::PROBE_TIMEOUT;
-        let info = discover(&server, fixture.as_deref(), (times, probe), context)?;
+        let info = discover(&server, fixture.as_deref(), times, probe, context)?;
         let listed: Vec<String> =
             info.catalog.tools.iter().map(|tool| mcprove_engine::tool_name(tool).to_owned()).collect();
         let tools: Vec<String> = self.tool.iter().cloned().collect();

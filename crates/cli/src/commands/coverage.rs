@@ -106,13 +106,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     Ok(status)
 }
 
-/// The server that was named, or the one that all cases speak to.
+/// The server that all cases speak to, which one that was named has taken the place of; or that one alone.
 fn server_of(args: &Args, cases: &[&Case]) -> Result<ServerSpec, Failure> {
-    if args.subject.is_named() {
-        return args.subject.spec();
-    }
     let mut servers = cases.iter().filter_map(|case| case.server.as_ref());
     let Some(first) = servers.next() else {
+        if args.subject.is_named() {
+            return args.subject.spec();
+        }
         return Err(Failure::new("no case of the suite speaks to a server", "name one with `--server`"));
     };
     if servers.any(|other| other.target.label() != first.target.label()) {

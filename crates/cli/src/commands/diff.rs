@@ -71,11 +71,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     args.run.check()?;
     let times = ScanTimes::DEFAULT.with(args.run.execution.timeout());
     let baseline = args.run.baseline()?;
-    let (one, other) = (server(&args.one)?, server(&args.other)?);
+    let (one, other) = (args.server(&args.one)?, args.server(&args.other)?);
     let fixture = args.fixture.as_deref();
     let (before, now) = (offer(&one, fixture, times.start, context)?, offer(&other, fixture, times.start, context)?);
     let changes = catalog_changes(&document(&before), &document(&now));
-    let programs = programs(args, (&before, &now), times)?;
+    let programs = programs(args, &before, &now, times)?;
     let options = DiffOptions { fixture: args.fixture.clone(), start: times.start, timeout: times.call };
     let cases = plan_diff(&one, &other, programs, &options);
     let plan = args.run.selection.plan(&cases, Override::default())?;
@@ -102,11 +102,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     )
 }
 
-/// The server that an argument names.
-fn server(text: &str) -> Result<Arc<ServerSpec>, Failure> {
-    let mut server = Subject::of_text(text).spec()?;
-    answer_by_default(&mut server);
-    Ok(Arc::new(server))
+impl Args {
+    /// The server that an argument names.
+    fn server(&self, text: &str) -> Result<Arc<ServerSpec>, Failure> {
+        let mut server = self.run.execution.in_container(Override::default()).apply(&Subject::of_text(text).spec()?);
+        answer_by_default(&mut server);
+        Ok(Arc::new(server))
+    }
 }
 
 fn offer(
@@ -127,7 +129,7 @@ fn document(catalog: &Catalog) -> Value {
 }
 
 /// The calls to make. Tools that only one of the servers has are among the changes of the lists.
-fn programs(args: &Args, (before, now): (&Catalog, &Catalog), times: ScanTimes) -> Result<Vec<DiffProgram>, Failure> {
+fn programs(args: &Args, before: &Catalog, now: &Catalog, times: ScanTimes) -> Result<Vec<DiffProgram>, Failure> {
     let instructions = before.instructions.as_deref();
     let listed = |catalog: &Catalog, name: &str| catalog.tools.iter().any(|tool| tool_name(tool) == name);
     let reads = |name: &str| {

@@ -77,7 +77,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
     /// Treat success on an input that the tool's own schema refuses as a failure.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "stateful")]
     strict_input: bool,
     #[command(flatten)]
     scan: ScanFlags,
@@ -131,13 +131,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         print(&to_safe_json(&json))?;
     } else if args.run.are_for_people() {
         print(&fuzz_table(&scanned.outcome.report, context.verbosity, &context.style()))?;
-        print(&ending(&fuzzed, args, seed, (&kept, &keeping)))?;
+        print(&ending(&fuzzed, args, seed, &kept, &keeping))?;
     }
     if scanned.is_interrupted() {
         context.write_stderr("interrupted: the plan was not sent to its end\n");
     }
     let was_called = fuzzed.runs().any(|run| run.tally.runs > 0);
-    scanned.status(&args.run, (was_called, "nothing was fuzzed"), context)
+    scanned.status(&args.run, was_called, "nothing was fuzzed", context)
 }
 
 /// The results of a fuzz run.
@@ -256,7 +256,7 @@ fn keep(folder: &Path, fuzzed: &Fuzzed, keeping: &Keeping) -> Result<Vec<Kept>, 
 }
 
 /// Text after the table: the amount of work, and the kept tests.
-fn ending(fuzzed: &Fuzzed, args: &Args, seed: u64, (kept, keeping): (&[Kept], &Keeping)) -> String {
+fn ending(fuzzed: &Fuzzed, args: &Args, seed: u64, kept: &[Kept], keeping: &Keeping) -> String {
     let mut text = String::new();
     let failures = failures(fuzzed).count();
     let called = fuzzed.tools.iter().filter(|tool| tool.skipped.is_none()).count();

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if !args.check {
         let changes = stored.as_ref().map(|stored| changes(stored, &now)).unwrap_or_default();
         write(&args.file, &now)?;
-        show(args, &changes, (stored.as_ref(), &now), "stored")?;
+        show(args, &changes, stored.as_ref(), &now, "stored")?;
         return Ok(ExitStatus::Good);
     }
     let Some(stored) = stored else {
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     let changes = changes(&stored, &now);
     let fails = changes.iter().any(|change| !args.breaking_only || change.class == Class::Breaking);
-    show(args, &changes, (Some(&stored), &now), if changes.is_empty() { "unchanged" } else { "changed" })?;
+    show(args, &changes, Some(&stored), &now, if changes.is_empty() { "unchanged" } else { "changed" })?;
     Ok(if fails { ExitStatus::Wrong } else { ExitStatus::Good })
 }
 
@@ -88,7 +88,8 @@ fn changes(stored: &Value, now: &Value) -> Vec<CatalogChange> {
 fn show(
     args: &Args,
     changes: &[CatalogChange],
-    (stored, now): (Option<&Value>, &Value),
+    stored: Option<&Value>,
+    now: &Value,
     word: &str,
 ) -> Result<(), Failure> {
     let tokens = (stored.map(locked_tokens), locked_tokens(now));

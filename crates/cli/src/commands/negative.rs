@@ -73,5 +73,5 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         print(&contract_table(report, &names, detail, &context.style()))?;
     }
     let was_called = report.summary().skipped < report.cases.len();
-    scanned.status(&args.run, (was_called, "nothing was probed"), context)
+    scanned.status(&args.run, was_called, "nothing was probed", context)
 }

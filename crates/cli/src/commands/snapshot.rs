@@ -1,7 +1,6 @@
 //! `mcprove snapshot`: replies, or the lists of a server, compared with those stored next to the suite.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use mcprove_engine::{Filter, PlanOptions, plan};
 use mcprove_model::{ExitStatus, Override, Redactor};
@@ -52,9 +51,6 @@ pub(crate) struct Args {
     subject: Subject,
 }
 
-/// The time that a server may take for its lists.
-const CATALOG_TIMEOUT: Duration = Duration::from_secs(30);
-
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let ci = args.ci || Context::in_ci();
     if args.catalog {
@@ -65,7 +61,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             breaking_only: args.breaking_only,
             new_fails: ci,
             json: args.json,
-            timeout: args.execution.timeout().unwrap_or(CATALOG_TIMEOUT),
+            execution: &args.execution,
         };
         return catalogs::run(&diff_options, context);
     }

@@ -29,7 +29,6 @@ use crate::terminal_mode::SingleKeys;
 
 /// Run suites again whenever something they depend on changes.
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("dry_run", |flag| flag.hide(true)))]
 #[command(
     after_help = "A changed suite file runs its own cases again; a changed fixture, server program or `--also` path \
                   runs all. On a terminal: `a` all, `f` those that failed, `t` type a filter, `q` quit.\n\nExamples:\n  \
@@ -71,9 +70,6 @@ enum Next {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    if args.selection.dry_run {
-        return Err(Failure::new("`--dry-run` starts nothing, so there is nothing to watch", "use `mcprove run`"));
-    }
     let (sender, inputs) = channel();
     let keys = if args.json { None } else { SingleKeys::begin() };
     let running = Arc::new(AtomicBool::new(false));

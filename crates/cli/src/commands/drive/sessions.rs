@@ -189,13 +189,13 @@ impl<'c> Sessions<'c> {
     pub(super) fn call(&mut self, params: CallParams) -> Result<Value, Failure> {
         let mut value = one("tool", params.tool);
         value.insert("args".to_owned(), Value::Object(params.args));
-        self.request(params.session, "assert", value, (params.expect, params.timeout_ms))
+        self.request(params.session, "assert", value, params.expect, params.timeout_ms)
     }
 
     /// Reads a resource.
     pub(super) fn read(&mut self, params: ReadParams) -> Result<Value, Failure> {
         let value = one("read", params.uri);
-        self.request(params.session, "assert_resources", value, (params.expect, params.timeout_ms))
+        self.request(params.session, "assert_resources", value, params.expect, params.timeout_ms)
     }
 
     /// Gets a prompt.
@@ -203,7 +203,7 @@ impl<'c> Sessions<'c> {
         let mut get = one("name", params.name);
         get.insert("arguments".to_owned(), Value::Object(params.arguments));
         let value = one("get", Value::Object(get));
-        self.request(params.session, "assert_prompts", value, (params.expect, params.timeout_ms))
+        self.request(params.session, "assert_prompts", value, params.expect, params.timeout_ms)
     }
 
     /// Runs an assertion on the session.
@@ -273,7 +273,8 @@ impl<'c> Sessions<'c> {
         session: u64,
         key: &str,
         value: Map<String, Value>,
-        (expect, timeout_ms): (Option<Value>, Option<u64>),
+        expect: Option<Value>,
+        timeout_ms: Option<u64>,
     ) -> Result<Value, Failure> {
         let (_, open) = self.session(session)?;
         let block = Block { key: key.to_owned(), value };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcprove_judge::generate::valid_input;
 use mcprove_judge::metamorphic::proposals;
-use mcprove_model::{ExitStatus, Node, Relation, Span};
+use mcprove_model::{ExitStatus, Node, Override, Relation, Span};
 use mcprove_suite::yaml;
 use serde_json::{Value, json};
 
@@ -15,7 +15,8 @@ use crate::server_offer::offer_of;
 use crate::stdout::print;
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
-    let server = args.scan.subject.spec()?;
+    let mut server = args.run.execution.in_container(Override::default()).apply(&args.scan.subject.spec()?);
+    args.scan.confinement.apply(&mut server, context);
     let times = TIMES.with(args.run.execution.timeout());
     let catalog = offer_of(&server, None, times.start.max(Duration::from_secs(1)), context)?;
     let block = keeping(&server, times.call, args.fixture.as_deref()).server.block();

@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let mut json = as_json(&runs, &scanned, seed, &kept);
         keeping.secrets.json(&mut json);
         print(&to_safe_json(&json))?;
-    } else {
+    } else if args.run.are_for_people() {
         print(&fuzz_table(&scanned.outcome.report, context.verbosity, &context.style()))?;
         print(&ending(&runs, &scanned, seed, (args, &kept, added)))?;
     }
@@ -92,7 +92,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         context.write_stderr("interrupted: the plan was not sent to its end\n");
     }
     let was_called = runs.iter().any(|run| run.calls > 0);
-    scanned.status(&args.run, (was_called, "nothing was fuzzed"), context)
+    scanned.status(&args.run, was_called, "nothing was fuzzed", context)
 }
 
 /// The dictionary of a suite, and its file.
