@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use mcprove_engine::{LoadOptions, Workload};
-use mcprove_judge::load::Quantity;
-use mcprove_model::{ExitStatus, Protocol, Remote, Revision, ServerSpec, Target, without_password};
+use mcprove_engine::{LoadOptions, SessionPer, Workload};
+use mcprove_judge::load::{Gate, Quantity};
+use mcprove_model::{Era, ExitStatus, Protocol, Remote, Revision, ServerSpec, Target, without_password};
 use mcprove_report::{K6Call, K6Script};
 
 use crate::atomic_write;
@@ -33,11 +33,15 @@ pub(crate) fn write(
             "leave out the tests of resources and prompts",
         ));
     }
-    let percentiles = options.gates.iter().filter(|gate| gate.is_upper).filter_map(|gate| {
-        let Quantity::Percentile(percent) = gate.quantity else { return None };
-        Some((percent, gate.limit / 1000.0))
-    });
-    let errors = options.gates.iter().find(|gate| gate.quantity == Quantity::Errors && gate.is_upper);
+    let Some(revision) = revision(server.protocol) else {
+        return Err(Failure::new(
+            "the script opens sessions, and this revision has none",
+            "give `--protocol legacy`, or leave out `--export-k6`",
+        ));
+    };
+    let success = options.gates.iter().find(|gate| gate.quantity == Quantity::Errors && gate.is_upper);
+    let success =
+        success.map(|gate| format!("rate {} {}", if gate.allows_equal { ">=" } else { ">" }, number(1.0 - gate.limit)));
     let script = K6Script {
         url: without_password(url).into_owned(),
         headers: headers.iter().map(|(name, _)| name.clone()).collect(),
@@ -45,12 +49,14 @@ pub(crate) fn write(
         is_open: options.is_open,
         stages: options.shape.stages().iter().map(|stage| (stage.from, stage.to, stage.length.as_millis())).collect(),
         clients: options.clients.max(options.in_flight.min(100)),
-        percentiles: percentiles.collect(),
-        errors: errors.map(|gate| gate.limit),
-        protocol: match server.protocol {
-            Protocol::Exactly(revision) => revision.to_string(),
-            Protocol::Legacy | Protocol::Modern | Protocol::Auto => Revision::NEWEST_LEGACY.to_string(),
+        calls_in_all: options.calls.filter(|_| !options.is_open),
+        session_calls: match options.session_per {
+            SessionPer::Client => None,
+            SessionPer::Calls(calls) => Some(calls),
         },
+        latency_limits: options.gates.iter().filter_map(latency_limit).collect(),
+        success_limit: success,
+        protocol: revision.to_string(),
     };
     atomic_write::write_report(path, script.render().as_bytes()).map_err(|error| {
         Failure::new(
@@ -59,4 +65,41 @@ pub(crate) fn write(
         )
     })?;
     Ok(ExitStatus::Good)
+}
+
+/// The revision that the script speaks: one with sessions.
+fn revision(protocol: Protocol) -> Option<Revision> {
+    match protocol {
+        Protocol::Exactly(revision) => Some(revision).filter(|revision| revision.era() == Era::Legacy),
+        Protocol::Modern => None,
+        Protocol::Legacy | Protocol::Auto => Some(Revision::NEWEST_LEGACY),
+    }
+}
+
+/// A gate on the latency as a threshold of k6, which counts milliseconds.
+fn latency_limit(gate: &Gate) -> Option<String> {
+    let name = match gate.quantity {
+        Quantity::Percentile(percent) => format!("p({percent})"),
+        Quantity::Mean => "avg".to_owned(),
+        Quantity::Max => "max".to_owned(),
+        Quantity::Errors
+        | Quantity::Dropped
+        | Quantity::Wrong
+        | Quantity::Throughput
+        | Quantity::MemoryGrowth
+        | Quantity::Memory => return None,
+    };
+    let operator = match (gate.is_upper, gate.allows_equal) {
+        (true, false) => "<",
+        (true, true) => "<=",
+        (false, false) => ">",
+        (false, true) => ">=",
+    };
+    Some(format!("{name} {operator} {}", number(gate.limit / 1000.0)))
+}
+
+/// A number without the digits that a difference of decimals leaves behind.
+fn number(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

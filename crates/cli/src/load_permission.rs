@@ -19,6 +19,14 @@ pub(crate) fn may_load(server: &ServerSpec, named: &[String]) -> Result<(), Fail
     ))
 }
 
+/// The server without redirects to other hosts: those are not named on the command line.
+pub(crate) fn stays_on_host(mut server: ServerSpec) -> ServerSpec {
+    if let Some(http) = &mut server.http {
+        http.leaves_host = false;
+    }
+    server
+}
+
 /// The host of a URL, without brackets, port and user.
 fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);

@@ -11,6 +11,8 @@ pub struct HttpSettings {
     pub connect_timeout: Duration,
     /// Maximum number of redirects that are followed.
     pub max_redirects: u8,
+    /// True if redirects to another host are followed.
+    pub leaves_host: bool,
     /// True if requests have a `User-Agent` header.
     pub sends_user_agent: bool,
     /// Certificates and versions.
@@ -23,6 +25,7 @@ impl Default for HttpSettings {
             timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(5),
             max_redirects: 5,
+            leaves_host: true,
             sends_user_agent: true,
             tls: TlsSettings::default(),
         }

@@ -97,8 +97,8 @@ pub use isolation::Isolation;
 pub use latency::LatencyHistogram;
 pub use lenient_view::{documents_at_lines, first_json, text_of_contents, text_of_prompt, text_of_tool_result};
 pub use load::{
-    CallStats, ErrorStats, LoadError, LoadPlan, LoadRecord, LoadWindow, MemoryGrowth, RateLimit, RateStep, UsageSample,
-    per_second, share,
+    CallStats, ErrorStats, LoadBegin, LoadError, LoadPlan, LoadRecord, LoadWindow, MemoryGrowth, RateLimit, RateStep,
+    UsageSample, per_second, share,
 };
 pub use matrix::{Column, ColumnServer, Matrix};
 pub use metamorphic::{Metamorphic, Relation};

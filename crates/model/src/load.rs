@@ -32,6 +32,9 @@ pub struct LoadRecord {
     pub unopened: u64,
     /// The measured time, without the warm-up.
     pub measured_us: u64,
+    /// When it began, and the last of its shards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<LoadBegin>,
     /// The timeline.
     pub windows: Vec<LoadWindow>,
     /// Use of the machine by the server, over time.
@@ -43,6 +46,15 @@ pub struct LoadRecord {
     /// Result of the search for the highest rate, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<RateLimit>,
+}
+
+/// The begin of a load, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadBegin {
+    /// The first shard.
+    pub first_unix_ms: u64,
+    /// The last shard.
+    pub last_unix_ms: u64,
 }
 
 /// The load that was asked for.
@@ -227,6 +239,9 @@ pub struct RateLimit {
     pub held: Option<f64>,
     /// The rates that were tried, in order.
     pub steps: Vec<RateStep>,
+    /// The reason why no session could be opened after the last of them, which ended the search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
 }
 
 /// A rate that was tried.
@@ -247,6 +262,7 @@ pub struct RateStep {
 impl LoadRecord {
     /// Adds the record of another shard of the same load.
     pub fn merge(&mut self, other: Self) {
+        let measures = if self.usage.is_empty() { other.answered() } else { self.answered() };
         for (name, histogram) in other.phases {
             self.phases.entry(name).or_default().merge(&histogram);
         }
@@ -259,6 +275,13 @@ impl LoadRecord {
         self.sessions += other.sessions;
         self.unopened += other.unopened;
         self.measured_us = self.measured_us.max(other.measured_us);
+        self.began = match (self.began, other.began) {
+            (Some(one), Some(other)) => Some(LoadBegin {
+                first_unix_ms: one.first_unix_ms.min(other.first_unix_ms),
+                last_unix_ms: one.last_unix_ms.max(other.last_unix_ms),
+            }),
+            (one, other) => one.or(other),
+        };
         if self.windows.len() < other.windows.len() {
             self.windows.resize_with(other.windows.len(), LoadWindow::default);
         }
@@ -273,6 +296,16 @@ impl LoadRecord {
         if self.usage.is_empty() {
             self.usage = other.usage;
             self.growth = other.growth;
+        }
+        // Processes over stdio have answered the calls of their shard, and a server over HTTP those of all.
+        if self.transport != "stdio" && self.answered() > measures {
+            let share = share(measures, self.answered());
+            self.growth = self.growth.map(|growth| MemoryGrowth {
+                per_call: growth.per_call * share,
+                low: growth.low * share,
+                high: growth.high * share,
+                ..growth
+            });
         }
         self.limit = self.limit.take().or(other.limit);
     }
@@ -375,6 +408,29 @@ mod tests {
         }
         let calls = BTreeMap::from([("echo".to_owned(), stats)]);
         LoadRecord { calls, windows: vec![window], measured_us: 1_000_000, ..LoadRecord::default() }
+    }
+
+    #[test]
+    fn growth_of_a_server_counts_the_calls_of_all_shards() {
+        let growth = |per_call: f64| MemoryGrowth {
+            per_call,
+            low: per_call,
+            high: per_call,
+            is_steady: true,
+            is_certain: true,
+            total: 1e6,
+        };
+        for (transport, expected) in [("http", 100.0), ("stdio", 300.0)] {
+            // The second shard is the one that knows the process.
+            let shard = |latencies: &[u64]| LoadRecord { transport: transport.to_owned(), ..record(latencies, 0) };
+            let mut merged = shard(&[1, 2]);
+            let measured =
+                LoadRecord { usage: vec![UsageSample::default()], growth: Some(growth(300.0)), ..shard(&[1, 2]) };
+            merged.merge(measured);
+            merged.merge(shard(&[1, 2]));
+            let per_call = merged.growth.expect("known").per_call;
+            assert!((per_call - expected).abs() < 1e-9, "{transport}: {per_call}");
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::finish::{FinishOptions, Gates, RunOutcome, Stdout, finish};
 use crate::inputs::refuse_inputs;
 use crate::k6_export;
 use crate::load_baseline;
-use crate::load_permission::may_load;
+use crate::load_permission::{may_load, stays_on_host};
 use crate::outputs::Outputs;
 use crate::scan::{ScanTimes, answer_by_default, discover, known_tools};
 use crate::stdout::print;
@@ -62,7 +62,8 @@ pub(crate) struct Args {
     /// Number of sessions; without `--rate`, each waits for its reply before it calls again [default: 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Load")]
     clients: Option<u32>,
-    /// Stages of the rate or the clients: `50@10s` holds a level, `..200@30s` moves to one; separated by commas.
+    /// Stages of the clients (`50@10s` holds a level, `..200@30s` moves to one), or with `--rate` or `/s` (`50/s@10s`) of the
+    /// rate; separated by commas.
     #[arg(long, value_name = "STAGES", conflicts_with_all = ["duration", "calls", "find_limit"], help_heading = "Load")]
     ramp: Option<String>,
     /// Length of the measurement [default: 10s; 5s a step with --find-limit].
@@ -137,6 +138,8 @@ const STEP: Duration = Duration::from_secs(5);
 const WARM_UP: Duration = Duration::from_secs(1);
 /// The first rate of the search where none is given.
 const FIRST_RATE: f64 = 10.0;
+/// The gates of the search where none is given.
+const LIMIT_GATES: [&str; 2] = ["p99 < 1s", "errors < 1%"];
 /// The most clients.
 const MOST_CLIENTS: f64 = 10_000.0;
 /// The longest load that ends with its last call.
@@ -191,7 +194,7 @@ impl Args {
         let is_suite = self.suites.first().is_some() || !self.subject.is_named();
         let planned = if is_suite { self.of_suite()? } else { self.of_catalog(context)? };
         may_load(&planned.server, &self.i_may_load)?;
-        Ok(planned)
+        Ok(Planned { server: Arc::new(stays_on_host((*planned.server).clone())), ..planned })
     }
 
     /// The tests of a suite that are one request each.
@@ -231,7 +234,7 @@ impl Args {
 
     /// The tool that was named, or all tools that say that they only read.
     fn of_catalog(&self, context: &Context) -> Result<Planned, Failure> {
-        let mut server = self.subject.spec()?;
+        let mut server = stays_on_host(self.subject.spec()?);
         // Nothing is asked of a host that may not be loaded.
         may_load(&server, &self.i_may_load)?;
         answer_by_default(&mut server);
@@ -276,11 +279,17 @@ impl Args {
         Ok(Planned { server, workload: made.workload, gates, findings: info.findings, secrets })
     }
 
-    fn options(&self, gates: Vec<Gate>) -> Result<LoadOptions, Failure> {
+    fn options(&self, mut gates: Vec<Gate>) -> Result<LoadOptions, Failure> {
+        // Where nothing else is said, a rate is held if these are.
+        if self.find_limit && gates.is_empty() {
+            gates.extend(LIMIT_GATES.iter().filter_map(|gate| Gate::parse(gate).ok()));
+        }
         let times = TIMES.with(self.timeout);
         let rate = self.rate.or_else(|| self.find_limit.then_some(FIRST_RATE));
-        let is_open = rate.is_some();
-        let level = rate.unwrap_or_else(|| f64::from(self.clients.unwrap_or(1)));
+        // A stage such as `50/s@10s` is a rate, whether or not `--rate` gives another.
+        let is_open = rate.is_some() || self.ramp.as_ref().is_some_and(|stages| stages.contains("/s"));
+        let begin = if is_open { 0.0 } else { f64::from(self.clients.unwrap_or(1)) };
+        let level = rate.unwrap_or(begin);
         let shape = match (&self.ramp, self.calls) {
             (Some(stages), _) => {
                 let parse = |text: &str| duration::parse(text).map_err(|error| error.to_string());
@@ -290,7 +299,7 @@ impl Args {
             (None, Some(calls)) if is_open => {
                 #[expect(clippy::cast_precision_loss, reason = "a number of calls")]
                 let seconds = calls as f64 / level;
-                Shape::constant(level, Duration::from_secs_f64(seconds.clamp(0.1, 1e7)))
+                Shape::constant(level, Duration::from_secs_f64(seconds.clamp(1e-6, 1e7)))
             }
             (None, Some(_)) => Shape::constant(level, LONGEST),
             (None, None) => {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use mcprove_judge::load::{Gate, GateResult, LimitSearch, Shape, findings};
-use mcprove_model::{Finding, LoadRecord, RateLimit, RateStep, Target, Verdict};
+use mcprove_model::{Finding, LoadRecord, RateLimit, RateStep, Target, Verdict, number_text};
 use mcprove_wire::OpenFailure;
 use tokio::time::Instant;
 
@@ -27,8 +27,6 @@ pub(super) struct GateCase {
     pub(super) record: Arc<OnceLock<LoadRecord>>,
 }
 
-/// Where nothing else is said, a rate is held if these are.
-const DEFAULT_GATES: [&str; 2] = ["p99 < 1s", "errors < 1%"];
 /// The share of a rate that must be answered for the rate to be held.
 const ANSWERED: f64 = 0.95;
 
@@ -178,11 +176,7 @@ impl LoadCase {
         work: &ReferencedCalls,
         around: &Surroundings,
     ) -> Result<(LoadRecord, Vec<Finding>), Box<OpenFailure>> {
-        let gates = if self.options.gates.is_empty() {
-            DEFAULT_GATES.iter().filter_map(|gate| Gate::parse(gate).ok()).collect()
-        } else {
-            self.options.gates.clone()
-        };
+        let gates = &self.options.gates;
         let mut search = LimitSearch::new(self.options.shape.highest());
         let mut limit = RateLimit::default();
         let mut best: Option<(LoadRecord, Vec<Finding>)> = None;
@@ -190,8 +184,16 @@ impl LoadCase {
         while let Some(rate) = search.next_rate() {
             let shape = Shape::constant(rate, self.options.shape.length());
             let options = LoadOptions { shape, begin: None, calls: None, ..self.options.clone() };
-            let (record, oddities) = drive(&options, work, around).await?;
-            let broken = broken(&record, rate, &gates);
+            let (record, oddities) = match drive(&options, work, around).await {
+                Ok(loaded) => loaded,
+                Err(failure) if limit.steps.is_empty() => return Err(failure),
+                // The rate before has ended the server: what was found until then is known.
+                Err(failure) => {
+                    limit.lost = Some(failure.message.clone());
+                    break;
+                }
+            };
+            let broken = broken(&record, rate, gates);
             limit.steps.push(RateStep {
                 rate,
                 achieved: record.throughput(),
@@ -214,14 +216,20 @@ impl LoadCase {
     }
 }
 
-/// The finding about a server that holds no rate at all.
-fn no_limit(load: &LoadRecord) -> Option<Finding> {
-    let limit = load.limit.as_ref()?;
-    limit.held.is_none().then(|| {
+/// The findings about a server that holds no rate at all, or ended during the search.
+fn no_limit(load: &LoadRecord) -> Vec<Finding> {
+    let Some(limit) = &load.limit else { return Vec::new() };
+    let lost = limit.lost.as_ref().map(|why| {
+        let rate = limit.steps.last().map_or(0.0, |step| step.rate);
+        Finding::error("failed-call", format!("the server opens no session after {}/s: {why}", number_text(rate)))
+            .help("a server that is overloaded answers late or refuses calls; it does not end")
+    });
+    let none = limit.held.is_none().then(|| {
         let first = limit.steps.first().and_then(|step| step.broken.clone()).unwrap_or_default();
         Finding::error("no-rate-held", format!("the server holds no rate: {first}"))
             .help("begin lower with `--rate`, or loosen the gates")
-    })
+    });
+    lost.into_iter().chain(none).collect()
 }
 
 /// The reason why a rate was not held.

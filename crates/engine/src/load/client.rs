@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::pacer::Arrival;
 use super::recorder::{CallVerdict, Ended, Recorder};
-use super::reference::Reference;
+use super::reference::{Reference, is_unanswered};
 use super::workload::{LoadCall, LoadRequest};
 use super::{LoadOptions, SessionPer};
 use crate::server::Opener;
@@ -42,7 +42,8 @@ pub(super) struct Shared {
     /// Calls that may still be started, of a closed loop.
     pub(super) budget: AtomicI64,
     pub(super) next_number: AtomicU64,
-    pub(super) next_reply: AtomicU64,
+    /// Number of calls of each kind that were started, by position.
+    pub(super) started: Vec<AtomicU64>,
     pub(super) active: AtomicU64,
 }
 
@@ -218,7 +219,9 @@ impl Client {
             self.rest();
             return Next::Later;
         }
-        if self.shared.budget.fetch_sub(1, Ordering::Relaxed) <= 0 {
+        // Calls of the warm-up are not among those that are asked for.
+        let is_measured = now >= pace.begin + self.shared.options.warm_up;
+        if is_measured && self.shared.budget.fetch_sub(1, Ordering::Relaxed) <= 0 {
             return Next::Never;
         }
         if !self.is_active {
@@ -328,7 +331,15 @@ impl Client {
             }
         };
         match finished {
-            Some(finished) => self.take(finished, pace).await,
+            Some(finished) => {
+                let is_unreachable =
+                    matches!(&finished.exchange.outcome, Outcome::Refused(refused) if is_unanswered(refused));
+                self.take(finished, pace).await;
+                // Where nothing listens, a client waits before it calls again.
+                if is_unreachable && self.arrivals.is_none() && self.open.is_empty() {
+                    sleep(RETRY).await;
+                }
+            }
             None => self.expire(pace).await,
         }
     }
@@ -373,7 +384,8 @@ impl Client {
         }
         while let Some(at) = self.open.iter().position(|open| open.sent + timeout <= Instant::now()) {
             let OpenCall { id, call, intended, sent, number, .. } = self.open.swap_remove(at);
-            session.cancel(id, "timed out").await;
+            // A wait for each would hold up the calls that are to start.
+            session.start_cancel(id, "timed out");
             session.give_up(id);
             let text = format!("no reply after {} ms", timeout.as_millis());
             let verdict = CallVerdict::Failed(LoadError::Timeout, text);
@@ -413,8 +425,8 @@ impl Shared {
 
     /// True if the reply to the next call is one of those that are judged.
     fn is_judged(&self, call: usize) -> bool {
-        let number = self.next_reply.fetch_add(1, Ordering::Relaxed);
-        number.is_multiple_of(self.options.check_every.max(1)) && self.references[call].judges(&self.calls[call])
+        let number = self.started[call].fetch_add(1, Ordering::Relaxed);
+        is_sampled(number, self.options.check_every.max(1)) && self.references[call].judges(&self.calls[call])
     }
 
     /// Opens a session as a host does: it connects, agrees on a revision, and asks for the tools.
@@ -436,5 +448,31 @@ impl Shared {
         phases.push(("list", opened.elapsed()));
         session.forget();
         Ok((session, phases))
+    }
+}
+
+/// True for one number of every `every` that follow each other, the first among them. The position changes from one group to
+/// the next: calls and sessions take turns, and a fixed position would judge some of them always and others never.
+fn is_sampled(number: u64, every: u64) -> bool {
+    // Fibonacci hashing: the high bits of the product are spread evenly.
+    let position = ((number / every).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) % every;
+    number % every == position
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_sampled;
+
+    #[test]
+    fn one_of_every_n_is_judged_whoever_takes_turns() {
+        let sampled: Vec<u64> = (0..10_000).filter(|number| is_sampled(*number, 10)).collect();
+        assert_eq!((sampled.len(), sampled[0]), (1_000, 0));
+        for sessions in [2, 3, 5, 10, 20] {
+            for session in 0..sessions {
+                let share = sampled.iter().filter(|number| *number % sessions == session).count();
+                assert!(share as u64 * sessions > 500, "{session} of {sessions}: {share}");
+            }
+        }
+        assert!((0..5).all(|number| is_sampled(number, 1)));
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use mcprove_judge::load::{Schedule, memory_growth};
-use mcprove_model::{Finding, LoadRecord, UsageSample};
+use mcprove_model::{Finding, LoadBegin, LoadRecord, UsageSample};
 use mcprove_wire::{OpenFailure, process_usage};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -59,13 +59,14 @@ pub(super) async fn drive(
         opening: Semaphore::new(OPENING),
         budget: AtomicI64::new(options.budget().map_or(i64::MAX, |calls| i64::try_from(calls).unwrap_or(i64::MAX))),
         next_number: AtomicU64::new(0),
-        next_reply: AtomicU64::new(0),
+        started: work.calls.iter().map(|_| AtomicU64::new(0)).collect(),
         active: AtomicU64::new(0),
     });
     let (clients, senders) = clients(&shared);
     let workers = RuntimePool::of(if around.is_virtual { 1 } else { workers(options, clients.len()) });
     let (clients, phases) = prepared(clients, &shared, &workers).await?;
     let pace = pace(options, work.calls.len(), around);
+    let began = (!around.is_virtual).then(|| begin_of(pace.begin)).flatten();
     for (phases, client) in phases.iter().zip(&clients).filter(|(phases, _)| !phases.is_empty()) {
         pace.recorder.opened(phases, client.pid());
     }
@@ -73,14 +74,17 @@ pub(super) async fn drive(
     for (at, client) in clients.into_iter().enumerate() {
         tasks.spawn_on(client.run(pace.clone()), &workers.runtime(at % workers.size()));
     }
+    // Calls of the warm-up are not among those that are asked for.
+    let in_warm_up =
+        || Schedule::new((*pace.shape).clone()).take_while(|start| *start < options.warm_up).count() as u64;
+    let last_arrival = options.calls.map_or(u64::MAX, |calls| calls.saturating_add(in_warm_up()));
     for worker in (0..workers.size()).filter(|_| options.is_open) {
         let (part, parts) = options.part();
         let of_worker = |(at, sender): (usize, &Sender)| (at % workers.size() == worker).then(|| sender.clone());
         let pacer = Pacer {
-            schedule: Schedule::new((*pace.shape).clone()).shard(part, parts),
+            schedule: Schedule::new((*pace.shape).clone()).first(last_arrival).shard(part, parts),
             begin: pace.begin,
             clients: senders.iter().enumerate().map(of_worker).collect(),
-            calls: options.budget().unwrap_or(u64::MAX),
             is_virtual: around.is_virtual,
         };
         tasks.spawn_on(pacer.run(), &workers.runtime(worker));
@@ -99,7 +103,7 @@ pub(super) async fn drive(
     let Ok(recorder) = Arc::try_unwrap(pace.recorder) else { unreachable!("every client has ended") };
     let (record, oddities) = recorder.into_record(work.calls.iter().map(|call| call.name.as_str()));
     let growth = memory_growth(&record.usage);
-    Ok((LoadRecord { plan: options.described(), growth, ..record }, oddities))
+    Ok((LoadRecord { plan: options.described(), growth, began, ..record }, oddities))
 }
 
 /// The way to hand calls to a client.
@@ -182,6 +186,13 @@ fn pace(options: &LoadOptions, calls: usize, around: &Surroundings) -> Pace {
     Pace { begin, end, shape, recorder: Arc::new(recorder) }
 }
 
+/// A moment that has not come, by the clock that all machines share.
+fn begin_of(begin: Instant) -> Option<LoadBegin> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    let at = u64::try_from((now + begin.saturating_duration_since(Instant::now())).as_millis()).ok()?;
+    Some(LoadBegin { first_unix_ms: at, last_unix_ms: at })
+}
+
 /// Samples the use of the machine and turns the meter; never ends.
 async fn watch(options: &LoadOptions, recorder: &Recorder) {
     let mut ticks = interval(options.window().min(SAMPLES));
@@ -189,9 +200,10 @@ async fn watch(options: &LoadOptions, recorder: &Recorder) {
     let mut turned = Instant::now();
     loop {
         ticks.tick().await;
-        if turned.elapsed() >= SAMPLES {
+        let took = turned.elapsed();
+        if took >= SAMPLES {
             turned = Instant::now();
-            recorder.meter.rotate();
+            recorder.meter.rotate(took);
         }
         let pids = options.pid.map_or_else(|| recorder.pids(), |pid| vec![pid]);
         if pids.is_empty() {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use mcprove_model::LatencyHistogram;
 
@@ -33,7 +34,7 @@ struct OpenCalls {
 struct Recent {
     current: Option<LatencyHistogram>,
     last: Option<LatencyHistogram>,
-    /// Calls answered in each of the last seconds.
+    /// Calls answered per second, of about the last seconds.
     history: VecDeque<u64>,
 }
 
@@ -50,7 +51,7 @@ pub struct LoadProgress {
     pub p50_us: u64,
     /// The 99th percentile of the last second.
     pub p99_us: u64,
-    /// Calls answered in each of the last seconds.
+    /// Calls answered per second, of about the last seconds.
     pub history: Vec<u64>,
 }
 
@@ -91,11 +92,13 @@ impl LoadMeter {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// A second is over.
-    pub(super) fn rotate(&self) {
+    /// About a second is over.
+    pub(super) fn rotate(&self, took: Duration) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         let current = recent.current.take();
-        recent.history.push_back(current.as_ref().map_or(0, LatencyHistogram::count));
+        let answered = current.as_ref().map_or(0, LatencyHistogram::count);
+        // The ticks of a timeline do not meet whole seconds.
+        recent.history.push_back(answered.saturating_mul(1_000_000) / super::micros(took).max(1));
         if recent.history.len() > REMEMBERED {
             recent.history.pop_front();
         }
@@ -138,5 +141,18 @@ mod tests {
         let last = meter.started();
         // The first was open with both others, the last only with the first.
         assert_eq!((meter.concurrent(first), meter.concurrent(last)), (3, 2));
+    }
+
+    #[test]
+    fn the_rate_is_per_second_however_long_a_turn_took() {
+        let meter = LoadMeter::default();
+        for took in [1_000, 1_250, 2_000] {
+            for _ in 0..100 {
+                meter.started();
+                meter.ended(Some(1_000));
+            }
+            meter.rotate(Duration::from_millis(took));
+        }
+        assert_eq!(meter.progress().expect("calls").history, [100, 80, 50]);
     }
 }

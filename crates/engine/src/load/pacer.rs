@@ -21,8 +21,6 @@ pub(super) struct Pacer {
     pub(super) begin: Instant,
     /// The clients, which take turns: each is an agent of its own. `None` for those on other threads.
     pub(super) clients: Vec<Option<mpsc::UnboundedSender<Arrival>>>,
-    /// The number of calls after which it ends.
-    pub(super) calls: u64,
     /// True if the time of the runtime is virtual.
     pub(super) is_virtual: bool,
 }
@@ -31,7 +29,7 @@ impl Pacer {
     /// Hands out all calls; a task on the thread of its clients, since waking another thread takes longer than a call.
     pub(super) async fn run(self) {
         let alarm = if self.is_virtual { Alarm::Virtual } else { Alarm::real() };
-        for (number, start) in (0..self.calls).zip(self.schedule.clone()) {
+        for (number, start) in (0_u64..).zip(self.schedule.clone()) {
             let at = usize::try_from(number % self.clients.len().max(1) as u64).unwrap_or(0);
             let Some(Some(client)) = self.clients.get(at) else { continue };
             let intended = self.begin + start;

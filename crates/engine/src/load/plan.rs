@@ -27,7 +27,9 @@ pub fn plan_load(server: &Arc<ServerSpec>, workload: &Workload, options: &LoadOp
     let name = format!("{LOAD_CASE} {number}/{of}");
     let index = number.saturating_sub(1) as usize;
     let mut hasher = DefaultHasher::new();
-    (options.described().shape, &options.described().gates, &server.name, options.clients).hash(&mut hasher);
+    // Shards of different loads are not merged: all that describes the load counts.
+    let described = serde_json::to_string(&options.described()).unwrap_or_default();
+    (described, options.calls, &server.name).hash(&mut hasher);
     workload.names().for_each(|name| name.hash(&mut hasher));
     let shard = ShardOf { number, of, plan: format!("{:016x}", hasher.finish()), cases: of as usize };
     Plan { cases: vec![planned(index, case(&name).subject().case("load", load))], shard: Some(shard) }

@@ -1,6 +1,6 @@
 //! Record of the calls of a load, as they end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -49,7 +49,10 @@ struct State {
 #[derive(Clone, Debug, Default)]
 struct Doubtful {
     latency: LatencyHistogram,
+    service: LatencyHistogram,
     errors: ErrorStats,
+    /// Their part of the timeline, by the position of the window.
+    windows: BTreeMap<usize, LoadWindow>,
 }
 
 /// A call that has ended.
@@ -114,12 +117,16 @@ impl Recorder {
         // A server may come to a call after calls that were sent later: what counts is the time that it was open.
         let concurrent = if is_good { 0 } else { self.meter.concurrent(ended.number) };
         self.meter.ended(is_good.then_some(latency));
-        let mut state = self.state();
+        let completed_in = self.window_at(ended.at);
         let Some(started_in) = self.window_at(ended.intended) else { return };
-        state.last = state.last.max(Some(ended.at));
+        let mut state = self.state();
+        // A call that failed after the end, such as one that timed out, does not make the measurement longer.
+        if self.time.is_open_ended || !matches!(ended.verdict, CallVerdict::Failed(..)) {
+            state.last = state.last.max(Some(ended.at));
+        }
         match ended.verdict {
             CallVerdict::Good => {
-                if let Some(completed_in) = self.window_at(ended.at) {
+                if let Some(completed_in) = completed_in {
                     state.window(completed_in).completed += 1;
                 }
                 state.window(started_in).latency.record(latency);
@@ -136,6 +143,11 @@ impl Recorder {
             CallVerdict::Differs(example) => {
                 let doubtful = &mut state.doubtful[ended.call];
                 doubtful.latency.record(latency);
+                doubtful.service.record(service);
+                doubtful.windows.entry(started_in).or_default().latency.record(latency);
+                if let Some(completed_in) = completed_in {
+                    doubtful.windows.entry(completed_in).or_default().completed += 1;
+                }
                 count(&mut doubtful.errors, example, concurrent);
             }
         }
@@ -227,11 +239,22 @@ impl Recorder {
     pub(super) fn settle(&self, call: usize, is_wrong: bool) {
         let mut state = self.state();
         let doubtful = std::mem::take(&mut state.doubtful[call]);
+        for (at, part) in doubtful.windows {
+            let window = state.window(at);
+            if is_wrong {
+                window.errors += part.latency.count();
+            } else {
+                window.latency.merge(&part.latency);
+                window.completed += part.completed;
+            }
+        }
         let stats = &mut state.calls[call];
         if is_wrong {
             stats.errors.insert(LoadError::WrongReply, doubtful.errors);
         } else {
             stats.latency.merge(&doubtful.latency);
+            stats.service.merge(&doubtful.service);
+            state.record.phases.entry("call".to_owned()).or_default().merge(&doubtful.service);
         }
     }
 

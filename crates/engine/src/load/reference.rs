@@ -1,7 +1,7 @@
 //! The replies that calls get when they are alone: a call that fails alone says nothing about a load, and a reply under load
 //! that differs from the one alone is wrong.
 
-use mcprove_model::{Exchange, Finding, LoadError, Observation, Outcome, shorten, text_of_tool_result};
+use mcprove_model::{Exchange, Finding, LoadError, Observation, Outcome, Refused, shorten, text_of_tool_result};
 use mcprove_wire::Session;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -121,11 +121,17 @@ pub(super) fn failure_of(outcome: &Outcome) -> Option<(LoadError, String)> {
         Outcome::Result(_) => return None,
         Outcome::Error(error) => (LoadError::RpcError, short(&error.to_string())),
         Outcome::Malformed(malformed) => (LoadError::Malformed, short(&malformed.fault)),
+        Outcome::Refused(refused) if is_unanswered(refused) => (LoadError::Closed, short(&refused.what)),
         Outcome::Refused(refused) => (LoadError::Refused, short(&refused.what)),
         Outcome::TimedOut { after_ms } => (LoadError::Timeout, format!("no reply after {after_ms} ms")),
         Outcome::Closed { what, .. } => (LoadError::Closed, short(what)),
         Outcome::Cancelled => (LoadError::Timeout, "no reply in time".to_owned()),
     })
+}
+
+/// True if a request over HTTP got no answer at all, such as where nothing listens any more.
+pub(super) fn is_unanswered(refused: &Refused) -> bool {
+    refused.status.is_none() && refused.evidence.is_empty()
 }
 
 fn is_marked(result: &Value) -> bool {

@@ -82,16 +82,20 @@ fn options(shape: Shape, is_open: bool) -> LoadOptions {
 }
 
 async fn load(options: LoadOptions, sessions: Sessions) -> LoadRecord {
+    load_tools(&["echo"], options, sessions).await
+}
+
+async fn load_tools(tools: &[&str], options: LoadOptions, sessions: Sessions) -> LoadRecord {
     let around = Surroundings { sessions, meter: Arc::new(LoadMeter::default()), is_virtual: true };
-    let call = LoadCall {
-        name: "echo".to_owned(),
+    let calls = tools.iter().map(|name| LoadCall {
+        name: (*name).to_owned(),
         weight: 1,
-        request: LoadRequest::Tool { name: "echo".to_owned(), arguments: json!({}) },
+        request: LoadRequest::Tool { name: (*name).to_owned(), arguments: json!({}) },
         expect: None,
         is_generated: false,
-    };
-    let references = vec![Reference { result: Some(text("ok")), ..Reference::default() }];
-    let work = ReferencedCalls { calls: vec![call], references, order: vec![0] };
+    });
+    let references = vec![Reference { result: Some(text("ok")), ..Reference::default() }; tools.len()];
+    let work = ReferencedCalls { calls: calls.collect(), references, order: (0..tools.len()).collect() };
     let (record, _) = drive(&options, &work, &around).await.unwrap_or_else(|failure| panic!("{}", failure.message));
     record
 }
@@ -229,6 +233,60 @@ async fn a_server_that_answers_wrongly_under_load_is_named_and_one_that_varies_i
     };
     let record = load(options(constant(4.0, 2), false), Sessions::Peer(varying)).await;
     assert!(findings(&record).is_empty() && record.answered() > 500, "{:?}", record.errors());
+    // Replies that are decided about at the end are in the timeline as well.
+    let in_timeline: u64 = record.windows.iter().map(|window| window.latency.count()).sum();
+    assert_eq!((in_timeline, record.phases["call"].count()), (record.answered(), record.answered()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_tool_is_judged_whatever_the_number_of_tools() {
+    // The second of two tools is wrong after its first reply; a tenth of the replies is judged.
+    let wrong = |peer| {
+        serve(peer, |number, message| async move {
+            Some(text(if number > 10 && message["params"]["name"] == "second" { "other" } else { "ok" }))
+        });
+    };
+    let sampled = LoadOptions { check_every: 10, ..options(constant(100.0, 4), true) };
+    let record = load_tools(&["first", "second"], sampled, Sessions::Peer(wrong)).await;
+    let wrong = record.calls["second"].errors.get(&LoadError::WrongReply).map_or(0, |errors| errors.count);
+    assert_eq!((wrong, record.calls["first"].failed(), record.checked), (19, 0, 40));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_the_warm_up_are_not_among_those_that_are_asked_for() {
+    let quick = |peer| {
+        serve(peer, |_, _| async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Some(text("ok"))
+        });
+    };
+    let warm_up = Duration::from_secs(1);
+    for (shape, is_open) in [(constant(50.0, 1), true), (constant(2.0, 60), false)] {
+        let bounded = LoadOptions { calls: Some(50), warm_up, ..options(shape, is_open) };
+        let record = load(bounded, Sessions::Peer(quick)).await;
+        assert_eq!(record.answered(), 50, "open: {is_open}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_reply_makes_the_measurement_no_longer() {
+    let losing = |peer| {
+        serve(peer, |number, _| async move { (number != 150).then(|| text("ok")) });
+    };
+    let record = load(options(constant(100.0, 2), true), Sessions::Peer(losing)).await;
+    assert_eq!((record.answered(), record.failed(), record.measured_us), (199, 1, 2_000_000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_time_out_do_not_hold_up_those_that_are_to_start() {
+    let silent = |peer| {
+        serve(peer, |_, _| async { None });
+    };
+    let begun = Instant::now();
+    let timeout = Duration::from_secs(1);
+    let record = load(LoadOptions { timeout, ..options(constant(100.0, 2), true) }, Sessions::Peer(silent)).await;
+    assert_eq!((record.errors()[&LoadError::Timeout].count, record.dropped), (200, 0));
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

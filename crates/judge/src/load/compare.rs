@@ -43,6 +43,10 @@ impl Measure {
         }
     }
 
+    fn middle(self, values: &mut [f64]) -> f64 {
+        if self == Self::Errors { values.iter().sum::<f64>() / count(values.len()) } else { median(values) }
+    }
+
     fn is_worse_when_larger(self) -> bool {
         self != Self::Throughput
     }
@@ -53,9 +57,9 @@ impl Measure {
 pub struct Change {
     /// The measure.
     pub measure: Measure,
-    /// The median over the windows of the earlier run.
+    /// The middle of the windows of the earlier run: their median, and of errors, which most windows have none of, the mean.
     pub before: f64,
-    /// The median over the windows of this run.
+    /// The middle of the windows of this run.
     pub after: f64,
     /// The probability of such a difference if nothing had changed.
     pub p: f64,
@@ -65,8 +69,8 @@ pub struct Change {
     pub is_improvement: bool,
 }
 
-/// Fewer windows prove nothing.
-const FEWEST: usize = 5;
+/// Fewer windows prove nothing: not even two runs without a common value would differ with certainty.
+const FEWEST: usize = 6;
 /// The probability below which a difference is not chance.
 const CERTAIN: f64 = 0.01;
 /// The relative difference that matters.
@@ -74,11 +78,15 @@ const MATTERS: f64 = 0.10;
 
 /// Compares a load with an earlier one; `Err` says why it cannot be done.
 pub fn compare(before: &LoadRecord, after: &LoadRecord) -> Result<Vec<Change>, String> {
-    let same = |one: &LoadRecord| (one.plan.shape.clone(), one.plan.is_open, one.plan.clients, one.plan.window_us);
+    let same = |one: &LoadRecord| {
+        let plan = &one.plan;
+        let sessions = (plan.clients, plan.in_flight, plan.session_per.clone());
+        (plan.shape.clone(), plan.is_open, sessions, plan.window_us)
+    };
     if same(before) != same(after) || before.calls.keys().ne(after.calls.keys()) {
-        return Err(
-            "the earlier run had another load: compare runs with the same calls, rate, clients and duration".to_owned()
-        );
+        let message =
+            "the earlier run had another load: compare runs with the same calls, rate, clients, sessions and duration";
+        return Err(message.to_owned());
     }
     if before.windows.len() < FEWEST || after.windows.len() < FEWEST {
         return Err(format!("a run of fewer than {FEWEST} windows cannot be separated from noise: raise `--duration`"));
@@ -95,7 +103,7 @@ fn change(measure: Measure, before: &LoadRecord, after: &LoadRecord) -> Option<C
         return None;
     }
     let p = mann_whitney(&one, &other);
-    let (before, after) = (median(&mut one), median(&mut other));
+    let (before, after) = (measure.middle(&mut one), measure.middle(&mut other));
     let matters = (after - before).abs() > MATTERS * before.max(f64::MIN_POSITIVE);
     let differs = p < CERTAIN && matters;
     let is_worse = (after > before) == measure.is_worse_when_larger();
@@ -189,10 +197,34 @@ mod tests {
     }
 
     #[test]
+    fn errors_that_few_windows_have_are_a_regression() {
+        let clean = run(&[10; 40]);
+        let mut failing = clean.clone();
+        // A failed call in every third window.
+        failing.windows.iter_mut().step_by(3).for_each(|window| window.errors = 1);
+        let errors = |before: &LoadRecord, after: &LoadRecord| {
+            let changes = compare(before, after).expect("comparable");
+            changes.into_iter().find(|change| change.measure == Measure::Errors).expect("measured")
+        };
+        assert!(errors(&clean, &failing).is_regression && errors(&failing, &clean).is_improvement);
+        let mut once = clean.clone();
+        once.windows[7].errors = 1;
+        assert!(!errors(&clean, &once).is_regression && !errors(&clean, &clean).is_regression);
+    }
+
+    #[test]
+    fn the_fewest_windows_are_enough_for_a_certain_change() {
+        assert!(p50(&[10; FEWEST], &[20; FEWEST]).is_regression);
+    }
+
+    #[test]
     fn other_loads_and_short_runs_are_not_compared() {
         assert!(compare(&run(&[10; 3]), &run(&[10; 3])).is_err());
         let mut other = run(&[10; 10]);
         other.plan.clients = 7;
+        assert!(compare(&run(&[10; 10]), &other).is_err());
+        let mut other = run(&[10; 10]);
+        other.plan.session_per = "call".to_owned();
         assert!(compare(&run(&[10; 10]), &other).is_err());
     }
 

@@ -34,7 +34,10 @@ fn failed_calls(load: &LoadRecord) -> Vec<Finding> {
     let total = load.total();
     let mut found = Vec::new();
     for (kind, errors) in load.errors() {
-        let percent = number_text(share(errors.count, total) * 100.0);
+        // Wrong replies are found among those that were judged.
+        let is_judged = kind == LoadError::WrongReply;
+        let (of, calls) = if is_judged { (load.checked.max(errors.count), "judged replies") } else { (total, "calls") };
+        let percent = number_text(share(errors.count, of) * 100.0);
         let (rule, what, help) = match kind {
             LoadError::Timeout => (
                 "lost-reply",
@@ -42,10 +45,10 @@ fn failed_calls(load: &LoadRecord) -> Vec<Finding> {
                 "answer every request; raise `--timeout` if the calls are slow on purpose",
             ),
             LoadError::WrongReply => {
-                ("wrong-under-load", "were answered wrongly", "look for state that concurrent calls share")
+                ("wrong-under-load", "were not as expected", "look for state that concurrent calls share")
             }
             LoadError::Closed => {
-                ("failed-call", "ended with the server", "the end of its standard error is in the report")
+                ("failed-call", "lost the server, or the connection to it", "look for its end in its log")
             }
             LoadError::NoSession => ("failed-call", "had no session", "lower `--clients`, or raise the server's limit"),
             LoadError::Refused => ("failed-call", "were refused by HTTP", "look at the status"),
@@ -53,11 +56,12 @@ fn failed_calls(load: &LoadRecord) -> Vec<Finding> {
             LoadError::RpcError => ("failed-call", "got a JSON-RPC error", "call it alone with `mcprove call`"),
             LoadError::ToolError => ("failed-call", "got a result with `isError`", "call it alone with `mcprove call`"),
         };
-        let message = format!("{} of {total} calls {what} ({percent} %)", errors.count);
-        let is_bounded = bounds(&[Quantity::Errors]) || kind == LoadError::WrongReply && bounds(&[Quantity::Wrong]);
+        let message = format!("{} of {of} {calls} {what} ({percent} %)", errors.count);
+        let is_bounded = bounds(&[Quantity::Errors]) || is_judged && bounds(&[Quantity::Wrong]);
         let mut finding = Finding::error(rule, message).help(help);
         finding.severity = severity(is_bounded);
-        finding.actual = Some(format!("{}; first with {} concurrent calls", errors.example, errors.concurrent));
+        let plural = if errors.concurrent == 1 { "" } else { "s" };
+        finding.actual = Some(format!("{}; first with {} concurrent call{plural}", errors.example, errors.concurrent));
         found.push(finding);
     }
     if load.dropped > 0 {

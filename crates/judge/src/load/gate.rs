@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcprove_model::{LoadRecord, duration_text, nearest, number_text, size_text};
+use mcprove_model::{LoadError, LoadRecord, duration_text, nearest, number_text, size_text};
 
 /// A limit that fails a load.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,27 @@ impl Gate {
         let limit = limit(quantity, value.trim()).ok_or_else(|| {
             format!("invalid limit `{}` in the gate `{text}`; write for example `{}`", value.trim(), quantity.example())
         })?;
-        Ok(Self { quantity, is_upper, allows_equal, limit, text: text.trim().to_owned() })
+        let gate = Self { quantity, is_upper, allows_equal, limit, text: text.trim().to_owned() };
+        if gate.is_impossible() {
+            return Err(format!("no load can keep the gate `{text}`; `<=` and `>=` allow the limit itself"));
+        }
+        Ok(gate)
+    }
+
+    /// True if no value keeps the limit.
+    fn is_impossible(&self) -> bool {
+        let (least, most) = match self.quantity {
+            Quantity::MemoryGrowth => (f64::NEG_INFINITY, f64::INFINITY),
+            Quantity::Errors | Quantity::Dropped => (0.0, 1.0),
+            Quantity::Percentile(_)
+            | Quantity::Mean
+            | Quantity::Max
+            | Quantity::Wrong
+            | Quantity::Throughput
+            | Quantity::Memory => (0.0, f64::INFINITY),
+        };
+        let is_beyond = if self.is_upper { self.limit <= least } else { self.limit >= most };
+        is_beyond && !self.allows_equal
     }
 
     /// Judges a load.
@@ -90,7 +110,12 @@ impl Gate {
             (false, false) => value > self.limit,
             (false, true) => value >= self.limit,
         };
-        if keeps { GateResult::Kept(shown) } else { GateResult::Broken(shown) }
+        if keeps {
+            return GateResult::Kept(shown);
+        }
+        // A value that is shown as the limit would look like one that keeps it.
+        let exact = self.quantity.exact(value).filter(|_| self.quantity.rounded(self.limit).as_ref() == Some(&shown));
+        GateResult::Broken(exact.unwrap_or(shown))
     }
 }
 
@@ -109,6 +134,26 @@ impl Quantity {
             Self::Throughput => "50/s",
             Self::MemoryGrowth => "1MB/1000 calls",
             Self::Memory => "200MB",
+        }
+    }
+
+    /// A value as it is shown; `None` where it is shown with the counts it comes from.
+    fn rounded(self, value: f64) -> Option<String> {
+        match self {
+            Self::Percentile(_) | Self::Mean | Self::Max => Some(duration_text(value)),
+            Self::Throughput => Some(format!("{}/s", number_text(value))),
+            Self::Memory => Some(size_text(value)),
+            Self::Errors | Self::Dropped | Self::Wrong | Self::MemoryGrowth => None,
+        }
+    }
+
+    /// A value with all its digits.
+    fn exact(self, value: f64) -> Option<String> {
+        match self {
+            Self::Percentile(_) | Self::Mean | Self::Max => Some(format!("{value:.0} µs")),
+            Self::Throughput => Some(format!("{value:.4}/s")),
+            Self::Memory => Some(format!("{value:.0} B")),
+            Self::Errors | Self::Dropped | Self::Wrong | Self::MemoryGrowth => None,
         }
     }
 
@@ -135,10 +180,10 @@ impl Quantity {
             Self::Percentile(percent) => latency(&|latency| latency.quantile(percent / 100.0)),
             Self::Mean => latency(&mcprove_model::LatencyHistogram::mean),
             Self::Max => latency(&mcprove_model::LatencyHistogram::max),
-            Self::Errors => part(load.failed() + load.dropped),
+            Self::Errors => errors(load),
             Self::Dropped => part(load.dropped),
             Self::Wrong => {
-                let wrong = load.errors().get(&mcprove_model::LoadError::WrongReply).map_or(0, |errors| errors.count);
+                let wrong = wrong_replies(load);
                 if load.checked == 0 {
                     return Err("no reply was judged".to_owned());
                 }
@@ -163,6 +208,29 @@ impl Quantity {
             },
         }
     }
+}
+
+fn wrong_replies(load: &LoadRecord) -> u64 {
+    load.errors().get(&LoadError::WrongReply).map_or(0, |errors| errors.count)
+}
+
+/// The share of calls that failed. Only every n-th reply is judged: a wrong one stands for n.
+fn errors(load: &LoadRecord) -> Result<(f64, String), String> {
+    if load.total() == 0 {
+        return Err("no call was made".to_owned());
+    }
+    let wrong = wrong_replies(load);
+    let failed = load.failed() + load.dropped;
+    let unseen = wrong.saturating_mul(load.plan.check_every.max(1) - 1).min(load.answered());
+    let share = mcprove_model::share(failed + unseen, load.total());
+    let percent = number_text(share * 100.0);
+    let shown = if unseen == 0 {
+        format!("{percent} % ({failed} of {})", load.total())
+    } else {
+        let (other, checked) = (failed - wrong, load.checked);
+        format!("about {percent} % ({wrong} of {checked} judged replies, and {other} of {} calls)", load.total())
+    };
+    Ok((share, shown))
 }
 
 fn quantity(name: &str) -> Option<Quantity> {
@@ -195,18 +263,28 @@ fn limit(quantity: Quantity, text: &str) -> Option<f64> {
         }
         Quantity::Errors | Quantity::Dropped => with_unit(&[("%", 0.01)]).filter(|share| *share <= 1.0),
         Quantity::Wrong => text.parse::<u32>().ok().map(f64::from),
-        Quantity::Throughput => text.strip_suffix("/s").unwrap_or(text).trim().parse().ok().filter(|rate| *rate >= 0.0),
+        Quantity::Throughput => {
+            text.strip_suffix("/s").unwrap_or(text).trim().parse().ok().filter(|value| is_measurable(*value))
+        }
         Quantity::Memory => with_unit(BYTES),
         Quantity::MemoryGrowth => {
             let (size, calls) = text.split_once('/')?;
             let calls = calls.trim().trim_end_matches('s').trim_end_matches("call").trim();
-            let calls: f64 = if calls.is_empty() { 1.0 } else { calls.parse().ok()? };
+            let calls: f64 = if calls.is_empty() {
+                1.0
+            } else {
+                calls.replace(',', "").parse().ok().filter(|value| is_measurable(*value))?
+            };
             let at = size.find(|c: char| !c.is_ascii_digit() && c != '.')?;
             let value: f64 = size[..at].parse().ok()?;
             let factor = BYTES.iter().find(|(name, _)| *name == size[at..].trim()).map(|(_, factor)| factor)?;
             (calls >= 1.0).then(|| value * factor / calls)
         }
     }
+}
+
+fn is_measurable(value: f64) -> bool {
+    value.is_finite() && value >= 0.0
 }
 
 const BYTES: &[(&str, f64)] = &[
@@ -222,7 +300,7 @@ const BYTES: &[(&str, f64)] = &[
 
 #[cfg(test)]
 mod tests {
-    use mcprove_model::{CallStats, ErrorStats, LoadError, UsageSample};
+    use mcprove_model::{CallStats, ErrorStats, UsageSample};
 
     use super::*;
 
@@ -257,11 +335,39 @@ mod tests {
             ("memory growth < 2MB/1000 calls", true),
             ("memory growth < 1kB/call", false),
             ("memory growth < 500kB/1000 calls", false),
+            ("memory growth < 500kB/1,000 calls", false),
             ("memory < 60MB", true),
         ] {
             let result = Gate::parse(gate).expect(gate).judge(&load());
             assert_eq!(matches!(result, GateResult::Kept(_)), kept, "{gate}: {result:?}");
         }
+    }
+
+    #[test]
+    fn a_wrong_reply_stands_for_those_that_were_not_judged() {
+        let mut sampled = load();
+        let errors = &mut sampled.calls.get_mut("echo").expect("there").errors;
+        *errors = [(LoadError::WrongReply, ErrorStats { count: 5, ..ErrorStats::default() })].into();
+        sampled.checked = 100;
+        let judge = |every: u64| {
+            let mut sampled = sampled.clone();
+            sampled.plan.check_every = every;
+            Gate::parse("errors < 1%").expect("valid").judge(&sampled)
+        };
+        assert_eq!(judge(1), GateResult::Kept("0.50 % (5 of 1005)".to_owned()));
+        let broken = "about 4.98 % (5 of 100 judged replies, and 0 of 1005 calls)".to_owned();
+        assert_eq!(judge(10), GateResult::Broken(broken));
+    }
+
+    #[test]
+    fn a_broken_gate_does_not_show_the_limit_as_the_value() {
+        let mut close = load();
+        close.calls.values_mut().for_each(|stats| {
+            stats.latency = mcprove_model::LatencyHistogram::default();
+            stats.latency.record(200_063);
+        });
+        let result = Gate::parse("max <= 200ms").expect("valid").judge(&close);
+        assert_eq!(result, GateResult::Broken("200063 µs".to_owned()));
     }
 
     #[test]
@@ -281,6 +387,10 @@ mod tests {
             ("p101 < 1s", "unknown quantity `p101`"),
             ("erors < 1%", "did you mean `errors`?"),
             ("errors < 200%", "invalid limit `200%`"),
+            ("errors < 0%", "no load can keep the gate `errors < 0%`"),
+            ("p95 < 0ms", "no load can keep"),
+            ("errors > 100%", "no load can keep"),
+            ("throughput > inf", "invalid limit `inf`"),
             ("memory growth < 1MB", "write for example `1MB/1000 calls`"),
         ] {
             let error = Gate::parse(gate).expect_err(gate);

@@ -1,12 +1,15 @@
 //! The shards of a load become the load they are part of.
 
-use mcprove_model::{CaseFinished, CaseReport, CaseStarted, Finding, LoadRecord, Report, Verdict};
+use mcprove_model::{CaseFinished, CaseReport, CaseStarted, Finding, LoadRecord, Report, Verdict, duration_text};
 
 use super::findings::findings;
 use super::gate::{Gate, GateResult};
 
 /// The name of the case that is a load.
 pub const LOAD_CASE: &str = "load";
+
+/// Shards that begin within this time of each other begin together.
+const TOGETHER_MS: u64 = 1_000;
 
 impl Gate {
     /// The verdict of the gate's case, and its reason. What could not be measured is not kept.
@@ -74,11 +77,23 @@ fn add(whole: &mut CaseReport, shard: CaseReport) {
     }
 }
 
+/// Shards that did not load the server at the same time.
+fn apart(load: &LoadRecord) -> Option<Finding> {
+    let began = load.began?;
+    let apart_ms = began.last_unix_ms.saturating_sub(began.first_unix_ms);
+    (apart_ms > TOGETHER_MS).then(|| {
+        let apart = duration_text(std::time::Duration::from_millis(apart_ms).as_secs_f64() * 1e6);
+        let message = format!("the shards began {apart} apart: the server did not get the whole load at the same time");
+        Finding::warning("shards-apart", message).help("give all shards the same `--start-at`")
+    })
+}
+
 /// Judges a load that was merged; the cases of its gates.
 fn judge(case: &mut CaseReport) -> Vec<CaseReport> {
     let Some(finished) = &mut case.finished else { return Vec::new() };
     let Some(load) = &finished.load else { return Vec::new() };
-    let found = findings(load);
+    let mut found = findings(load);
+    found.extend(apart(load));
     if finished.verdict == Verdict::Passed && found.iter().any(|finding| finding.severity.fails()) {
         finished.verdict = Verdict::Failed;
     }
@@ -101,7 +116,7 @@ fn judge(case: &mut CaseReport) -> Vec<CaseReport> {
 
 #[cfg(test)]
 mod tests {
-    use mcprove_model::{CallStats, Event, LoadPlan, RunFinished, RunStarted, ShardOf};
+    use mcprove_model::{CallStats, Event, LoadBegin, LoadPlan, RunFinished, RunStarted, ShardOf};
 
     use super::*;
 
@@ -149,6 +164,25 @@ mod tests {
         let whole = load_of(&report.cases[0]).expect("a load").latency();
         assert_eq!((whole.count(), whole.max()), (4, 30));
         assert_eq!(report.exit_status(), mcprove_model::ExitStatus::Wrong);
+    }
+
+    #[test]
+    fn shards_that_did_not_begin_together_are_reported() {
+        for (second, expected) in [(5_900, vec![]), (9_000, vec!["shards-apart"])] {
+            let mut events: Vec<Event> = shard(1, &[10]).into_iter().chain(shard(2, &[20])).collect();
+            let ends = events.iter_mut().filter_map(|event| {
+                let Event::CaseFinished(finished) = event else { return None };
+                finished.load.as_mut()
+            });
+            for (load, ms) in ends.zip([5_000, second]) {
+                load.began = Some(LoadBegin { first_unix_ms: ms, last_unix_ms: ms });
+            }
+            let mut report = Report::fold(events);
+            merge_loads(&mut report);
+            let finished = report.cases[0].finished.as_ref().expect("finished");
+            let rules: Vec<_> = finished.findings.iter().map(|finding| finding.rule.as_ref()).collect();
+            assert_eq!((rules, &finished.verdict), (expected, &Verdict::Passed));
+        }
     }
 
     #[test]

@@ -13,18 +13,26 @@ pub struct Schedule {
     shape: Shape,
     next: u64,
     step: u64,
+    /// The number of calls of the whole after which it ends.
+    end: u64,
 }
 
 impl Schedule {
     /// All calls of a shape whose levels are calls per second.
     pub fn new(shape: Shape) -> Self {
-        Self { shape, next: 0, step: 1 }
+        Self { shape, next: 0, step: 1, end: u64::MAX }
     }
 
     /// Every `of`-th call, beginning with the one at `number`, from 0. Together, the shards are the whole.
     #[must_use]
     pub fn shard(self, number: u32, of: u32) -> Self {
         Self { next: u64::from(number), step: u64::from(of.max(1)), ..self }
+    }
+
+    /// The first calls of the whole.
+    #[must_use]
+    pub fn first(self, calls: u64) -> Self {
+        Self { end: calls, ..self }
     }
 
     /// The intended start of a call of the whole, by its number; `None` after the last.
@@ -61,7 +69,7 @@ impl Iterator for Schedule {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
-        let start = self.start_of(self.next)?;
+        let start = (self.next < self.end).then(|| self.start_of(self.next)).flatten()?;
         self.next += self.step;
         Some(start)
     }
@@ -93,6 +101,12 @@ mod tests {
         assert_eq!(Schedule::new(shape("..100@10s")).count(), 500);
         assert_eq!(Schedule::new(shape("100@5s,..0@5s")).count(), 750);
         assert!((time_of(&stage(0.0, 100.0, 10), 125.0) - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_first_calls_are_divided_among_shards() {
+        let shards = (0..3).map(|number| Schedule::new(shape("10@2s")).first(11).shard(number, 3).count());
+        assert_eq!(shards.collect::<Vec<_>>(), [4, 4, 3]);
     }
 
     #[test]

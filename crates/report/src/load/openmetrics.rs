@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use mcprove_model::{LoadRecord, Report};
+use mcprove_model::{LatencyHistogram, LoadRecord, Report};
 
 use super::load_of;
+use crate::escape;
 
 /// Bounds of the latency histogram, in seconds.
 const BOUNDS: [(&str, u64); 14] = [
@@ -38,15 +39,11 @@ pub fn openmetrics(report: &Report) -> String {
 fn calls(out: &mut String, load: &LoadRecord) {
     family(out, "mcprove_call_latency_seconds", "histogram", "Time from the intended start of a call to its reply.");
     for (name, stats) in &load.calls {
-        let name = label(name);
-        for (bound, us) in BOUNDS {
-            let count = stats.latency.count_up_to(us);
-            let _ = writeln!(out, "mcprove_call_latency_seconds_bucket{{call=\"{name}\",le=\"{bound}\"}} {count}");
-        }
-        let count = stats.latency.count();
-        let _ = writeln!(out, "mcprove_call_latency_seconds_bucket{{call=\"{name}\",le=\"+Inf\"}} {count}");
-        let _ = writeln!(out, "mcprove_call_latency_seconds_count{{call=\"{name}\"}} {count}");
-        let _ = writeln!(out, "mcprove_call_latency_seconds_sum{{call=\"{name}\"}} {}", seconds(stats.latency.sum()));
+        histogram(out, "mcprove_call_latency_seconds", ("call", name), &stats.latency);
+    }
+    family(out, "mcprove_phase_seconds", "histogram", "Time of the phases of a session: start, handshake, list, call.");
+    for (name, phase) in &load.phases {
+        histogram(out, "mcprove_phase_seconds", ("phase", name), phase);
     }
     family(out, "mcprove_call_errors", "counter", "Failed calls by kind.");
     for (name, stats) in &load.calls {
@@ -90,6 +87,18 @@ fn server(out: &mut String, load: &LoadRecord) {
     }
 }
 
+fn histogram(out: &mut String, family: &str, (key, name): (&str, &str), times: &LatencyHistogram) {
+    let name = label(name);
+    for (bound, us) in BOUNDS {
+        let count = times.count_up_to(us);
+        let _ = writeln!(out, "{family}_bucket{{{key}=\"{name}\",le=\"{bound}\"}} {count}");
+    }
+    let count = times.count();
+    let _ = writeln!(out, "{family}_bucket{{{key}=\"{name}\",le=\"+Inf\"}} {count}");
+    let _ = writeln!(out, "{family}_count{{{key}=\"{name}\"}} {count}");
+    let _ = writeln!(out, "{family}_sum{{{key}=\"{name}\"}} {}", seconds(times.sum()));
+}
+
 fn family(out: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(out, "# TYPE {name} {kind}\n# HELP {name} {help}");
 }
@@ -98,7 +107,20 @@ fn seconds(us: u64) -> String {
     format!("{}.{:06}", us / 1_000_000, us % 1_000_000)
 }
 
-/// A value of a label: a backslash, a quote and a line break are escaped.
+/// A value of a label: a backslash and a quote are escaped; control characters are shown as in every other report, since not
+/// every reader knows that only a line feed ends a line.
 fn label(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+    escape::name(text).replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::label;
+
+    #[test]
+    fn a_label_is_one_line_for_every_reader() {
+        let label = label("ev\"il\\\r\n\u{2028}# EOF");
+        assert!(!label.contains(['\r', '\n', '\u{2028}']), "{label}");
+        assert!(label.starts_with("ev\\\"il\\\\"), "{label}");
+    }
 }

@@ -25,6 +25,7 @@ pub fn otlp(report: &Report) -> Option<Value> {
     let gauge = |name: &str, unit: &str, value: f64| json!({"name": name, "unit": unit, "gauge": {"dataPoints": [point(Vec::new(), json!({"asDouble": value}))]}});
     let latencies =
         load.calls.iter().map(|(name, stats)| point(vec![text("mcp.call", name)], histogram(&stats.latency)));
+    let phases = load.phases.iter().map(|(name, phase)| point(vec![text("mcp.phase", name)], histogram(phase)));
     let errors = load.calls.iter().flat_map(|(name, stats)| {
         stats.errors.iter().map(move |(kind, errors)| {
             let attributes = vec![text("mcp.call", name), text("error.type", kind.as_str())];
@@ -36,6 +37,11 @@ pub fn otlp(report: &Report) -> Option<Value> {
             "name": "mcprove.call.latency",
             "unit": "ms",
             "histogram": {"dataPoints": latencies.collect::<Vec<_>>(), "aggregationTemporality": 2},
+        }),
+        json!({
+            "name": "mcprove.phase.duration",
+            "unit": "ms",
+            "histogram": {"dataPoints": phases.collect::<Vec<_>>(), "aggregationTemporality": 2},
         }),
         sum("mcprove.call.errors", "{call}", errors.collect()),
         sum("mcprove.arrivals.dropped", "{call}", vec![point(Vec::new(), json!({"asInt": load.dropped.to_string()}))]),

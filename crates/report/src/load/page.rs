@@ -6,7 +6,7 @@ use mcprove_model::{CaseReport, LoadRecord, Report, Verdict, duration_text, numb
 
 use super::load_of;
 use super::svg::{Curve, curves, escaped, heat_map};
-use super::table::{headlines, table};
+use super::table::{counts_cpu, headlines, table};
 use crate::escape;
 use crate::style::Style;
 
@@ -95,18 +95,24 @@ fn plots(out: &mut String, load: &LoadRecord) {
     };
     let memory = [Curve { name: "resident", color: "#3557b7", points: used(|sample| sample.memory) }];
     plot(out, "Memory of the server", &curves(&memory, seconds, size_text));
-    let cpu = load.usage.windows(2).map(|pair| {
-        let time = pair[1].at_us.saturating_sub(pair[0].at_us).max(1);
-        (pair[1].at_us as f64 / 1e6, pair[1].cpu_us.saturating_sub(pair[0].cpu_us) as f64 / time as f64 * 100.0)
-    });
-    let cpu = [Curve { name: "% of a core", color: "#3557b7", points: cpu.collect() }];
-    plot(out, "Processor time of the server", &curves(&cpu, seconds, number_text));
+    if counts_cpu(load) {
+        plot(out, "Processor time of the server", &curves(&[cpu(load)], seconds, number_text));
+    }
     let counts = [
         Curve { name: "files", color: "#3557b7", points: used(|sample| sample.files) },
         Curve { name: "threads", color: "#b36b00", points: used(|sample| sample.threads) },
         Curve { name: "processes", color: "#1b7f5c", points: used(|sample| sample.processes) },
     ];
     plot(out, "Open files, threads and processes of the server", &curves(&counts, seconds, number_text));
+}
+
+#[expect(clippy::cast_precision_loss, reason = "durations are far below 2^52 µs")]
+fn cpu(load: &LoadRecord) -> Curve<'static> {
+    let points = load.usage.windows(2).map(|pair| {
+        let time = pair[1].at_us.saturating_sub(pair[0].at_us).max(1);
+        (pair[1].at_us as f64 / 1e6, pair[1].cpu_us.saturating_sub(pair[0].cpu_us) as f64 / time as f64 * 100.0)
+    });
+    Curve { name: "% of a core", color: "#3557b7", points: points.collect() }
 }
 
 fn plot(out: &mut String, title: &str, svg: &str) {
@@ -121,7 +127,7 @@ h1{font-size:1.3rem;overflow-wrap:anywhere}h2{font-size:1rem;margin:1.6rem 0 .4r
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:0}dt{opacity:.65}dd{margin:0}\
 ul{padding-left:1.1rem}li.passed>b{color:#1b7f5c}li.failed>b,li.error>b{color:#b3261e}\
 svg{width:100%;height:auto}.grid{stroke:currentColor;stroke-opacity:.15}.axis{font-size:11px;fill:currentColor;fill-opacity:.65}\
-.legend{font-size:12px}.heat{fill:#b3261e}pre{overflow-x:auto}</style>";
+.legend{font-size:12px;paint-order:stroke;stroke:Canvas;stroke-width:4px}.heat{fill:#b3261e}pre{overflow-x:auto}</style>";
 
 #[cfg(test)]
 mod tests {

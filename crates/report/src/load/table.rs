@@ -112,7 +112,8 @@ fn described(load: &LoadRecord) -> String {
     let stages: Vec<&str> = plan.shape.split(',').collect();
     let level = |stage: &str| {
         let level = stage.split('@').next().unwrap_or_default();
-        level.parse().map_or(level.to_owned(), number_text)
+        let number = |level: f64| if plan.is_open { number_text(level) } else { level.to_string() };
+        level.parse().map_or(level.to_owned(), number)
     };
     let many = |number: u32, what: &str| if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") };
     let what = match (plan.is_open, plan.clients) {
@@ -131,18 +132,24 @@ fn described(load: &LoadRecord) -> String {
     format!("{shape}{clients}{in_flight}{per}")
 }
 
+/// True if the processor time of the server is known: what a process used that has ended is not.
+pub(super) fn counts_cpu(load: &LoadRecord) -> bool {
+    load.usage.windows(2).all(|pair| pair[0].cpu_us <= pair[1].cpu_us)
+}
+
 fn usage(load: &LoadRecord) -> Option<String> {
     let (first, last) = (load.usage.first()?, load.usage.last()?);
     let most = |of: fn(&mcprove_model::UsageSample) -> u64| load.usage.iter().map(of).max().unwrap_or(0);
     let cpu = share(last.cpu_us.saturating_sub(first.cpu_us), last.at_us.saturating_sub(first.at_us));
     #[expect(clippy::cast_precision_loss, reason = "memory is far below 2^52 bytes")]
     let memory = size_text(most(|sample| sample.memory) as f64);
+    let cpu = if counts_cpu(load) { format!("{} % of a core, ", number_text(cpu * 100.0)) } else { String::new() };
+    let processes = most(|sample| sample.processes);
+    let plural = if processes == 1 { "" } else { "es" };
     Some(format!(
-        "{} % of a core, {memory}, {} files, {} threads, {} processes",
-        number_text(cpu * 100.0),
+        "{cpu}{memory}, {} files, {} threads, {processes} process{plural}",
         most(|sample| sample.files),
-        most(|sample| sample.threads),
-        most(|sample| sample.processes)
+        most(|sample| sample.threads)
     ))
 }
 

@@ -297,6 +297,14 @@ impl Session {
 
     /// Notifies the server that a request is cancelled; a late reply is recognised by its id.
     pub async fn cancel(&mut self, id: u64, reason: &str) {
+        if self.start_cancel(id, reason) {
+            self.flush(Instant::now() + FLUSH).await;
+        }
+    }
+
+    /// Cancels a request without waiting until the server has been told: that happens while the next message is waited for.
+    /// True if a message is to be sent.
+    pub fn start_cancel(&mut self, id: u64, reason: &str) -> bool {
         self.cancelled.push(id);
         self.transport.settled(id);
         let is_handshake =
@@ -306,14 +314,14 @@ impl Session {
             if self.is_modern() {
                 self.transport.abandon(id);
             }
-            return;
+            return false;
         }
         if self.is_modern() && self.transport.abandon(id) {
             // On HTTP, closing the stream is the cancellation (2026-07-28).
-            return;
+            return false;
         }
         self.notify("notifications/cancelled", &json!({"requestId": id, "reason": reason}));
-        self.flush(Instant::now() + FLUSH).await;
+        true
     }
 
     /// Takes in what arrives until `until`, or until the server is gone.

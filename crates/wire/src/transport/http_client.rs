@@ -24,6 +24,7 @@ use crate::oauth::LoginLog;
 use super::aws_sigv4::AwsSigner;
 use super::bearer::TokenSource;
 use super::http_replay::Replay;
+use super::sse::origin;
 use super::tls;
 
 /// Replacement for a secret in the frame log.
@@ -127,6 +128,12 @@ impl HttpClient {
     /// Maximum number of redirects that are followed.
     pub(super) fn max_redirects(&self) -> u8 {
         self.settings.as_ref().map_or(0, |settings| settings.max_redirects)
+    }
+
+    /// True if a redirect from one URL to another is followed.
+    pub(super) fn follows(&self, from: &str, to: &str) -> bool {
+        let host = |url: &str| origin(url).map(|(_, host, _)| host);
+        self.settings.as_ref().is_none_or(|settings| settings.leaves_host) || host(from) == host(to)
     }
 
     /// True if requests have a `User-Agent` header.

@@ -134,8 +134,9 @@ impl HttpExchange {
             self.log(Direction::Sent, part, Bytes::new()).await;
             let response = self.client.send(prepared).await?;
             self.log_response(&response).await;
-            match redirect(&response).filter(|_| followed < self.client.max_redirects()) {
-                Some(location) => url = resolve(&url, &location),
+            let next = redirect(&response).map(|location| resolve(&url, &location));
+            match next.filter(|next| followed < self.client.max_redirects() && self.client.follows(&self.url, next)) {
+                Some(next) => url = next,
                 None => return Ok(response),
             }
         }
