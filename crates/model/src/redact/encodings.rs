@@ -45,11 +45,14 @@ pub(super) const ENCODINGS: &[Encoding] = &[
     ("SQL", |secret| doubled(secret, '\'')),
     ("CSV", |secret| doubled(secret, '"')),
     ("escape of JavaScript", |secret| units(secret, |unit| format!("%u{unit:04x}"))),
+    // A space at the start of a line could be of the indentation.
     ("indented", |secret| {
-        joined(secret.chars().enumerate().map(|(at, c)| match at % 5 {
-            4 => format!("{c}\n    "),
-            _ => c.to_string(),
-        }))
+        let (mut text, mut next) = (String::new(), secret.chars().peekable());
+        while let Some(c) = next.next() {
+            let is_end = text.len() % 5 == 4 && next.peek().is_some_and(|next| *next != ' ');
+            text.push_str(&if is_end { format!("{c}\n    ") } else { c.to_string() });
+        }
+        text
     }),
     ("octal", |secret| joined(secret.bytes().map(|byte| format!("\\{byte:03o}")))),
     ("base64 of base64", |secret| STANDARD.encode(STANDARD.encode(secret))),
