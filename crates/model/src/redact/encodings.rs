@@ -50,7 +50,8 @@ pub(super) const ENCODINGS: &[Encoding] = &[
         let (mut text, mut next) = (String::new(), secret.chars().peekable());
         while let Some(c) = next.next() {
             let is_end = text.len() % 5 == 4 && next.peek().is_some_and(|next| *next != ' ');
-            text.push_str(&if is_end { format!("{c}\n    ") } else { c.to_string() });
+            text.push(c);
+            text.push_str(if is_end { "\n    " } else { "" });
         }
         text
     }),
