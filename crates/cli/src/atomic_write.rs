@@ -1,13 +1,17 @@
 //! Files that are there as a whole or not at all.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use mcprove_suite::load::bounded_read::{self, Input};
 
+use crate::logins::without_tokens;
+
 /// Writes a file under a temporary name and renames it, so that readers never see a partial file.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let content = &*unmarked(content);
     let existing = fs::metadata(path).ok();
     if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
         // A pipe or `/dev/stderr` is written to; renaming a file to it would replace the device for all programs.
@@ -29,6 +33,7 @@ pub(crate) fn write_report(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Writes a file inside a folder, with the folders on the way. A link at its place is replaced, and a folder on the way that
 /// leads out of it by a link is an error: the owner of the link does not decide what is overwritten.
 pub(crate) fn write_within(folder: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
+    let content = &*unmarked(content);
     let (parent, name) = (path.parent().unwrap_or(folder), path.file_name().unwrap_or_default());
     let real = |path: &Path| fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path });
     let folder = real(folder)?;
@@ -82,6 +87,15 @@ fn open_other(path: &Path) -> io::Result<fs::File> {
     fs::OpenOptions::new().write(true).open(path)
 }
 
+/// The content without the tokens of logins; bytes that are not text stay.
+fn unmarked(content: &[u8]) -> Cow<'_, [u8]> {
+    let text = std::str::from_utf8(content).ok().map(without_tokens);
+    match text {
+        Some(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+        Some(Cow::Borrowed(_)) | None => Cow::Borrowed(content),
+    }
+}
+
 fn replace(place: &Path, content: &[u8], existing: Option<fs::Metadata>) -> io::Result<()> {
     let folder = match place.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -108,7 +122,12 @@ fn replace(place: &Path, content: &[u8], existing: Option<fs::Metadata>) -> io::
 
 /// Adds to the end of a file that others may write to as well.
 pub(crate) fn append(path: &Path, content: &[u8]) -> io::Result<()> {
-    fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(content)
+    let mut file = match fs::metadata(path) {
+        Ok(existing) if !existing.is_file() => open_other(path)?,
+        _ if bounded_read::input_at(path).is_some() => return Err(is_input()),
+        Ok(_) | Err(_) => fs::OpenOptions::new().append(true).create(true).open(path)?,
+    };
+    file.write_all(&unmarked(content))
 }
 
 #[cfg(test)]
@@ -172,6 +191,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
         assert!(write(&pipe, b"x").expect_err("no reader").to_string().contains("nothing reads"));
         assert!(create_log(&pipe).is_err());
+        assert!(append(&pipe, b"x").expect_err("no reader").to_string().contains("nothing reads"));
     }
 
     #[cfg(unix)]

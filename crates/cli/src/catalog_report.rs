@@ -62,6 +62,8 @@ pub(crate) struct CatalogReport {
     /// The findings by the id of their rule.
     rules: BTreeMap<&'static str, RuleCount>,
     started_unix_ms: u64,
+    /// The secrets of the server that was asked.
+    secrets: Redactor,
     /// Nothing can be done once a reader has gone away or a disk is full, but it must not pass unseen.
     failed: Option<io::Error>,
 }
@@ -108,7 +110,7 @@ pub(crate) struct CatalogReportOptions {
 }
 
 impl CatalogReport {
-    pub(crate) fn new(options: CatalogReportOptions) -> Self {
+    pub(crate) fn new(options: CatalogReportOptions, secrets: Redactor) -> Self {
         let out: Box<dyn Write> = match options.stream {
             Stream::Output => Box::new(io::stdout()),
             Stream::Error => Box::new(io::stderr()),
@@ -124,6 +126,7 @@ impl CatalogReport {
             counts: Counts::default(),
             rules: BTreeMap::new(),
             started_unix_ms: options.started_unix_ms,
+            secrets,
             failed: None,
         };
         if options.printed == Printed::Json {
@@ -198,8 +201,7 @@ impl CatalogReport {
             }
             Printed::Annotations => {}
         }
-        let whole =
-            self.findings.take().map(|findings| as_report(findings, self.started_unix_ms, &Redactor::default()));
+        let whole = self.findings.take().map(|findings| as_report(findings, self.started_unix_ms, &self.secrets));
         let render = |name: &str| Format::find(name).zip(whole.as_ref()).map(|(format, whole)| (format.render)(whole));
         if self.printed == Printed::Annotations {
             self.write(&render("github").unwrap_or_default());
@@ -273,7 +275,7 @@ impl CatalogReport {
 
     fn write(&mut self, text: &str) {
         if self.failed.is_none() {
-            self.failed = self.out.write_all(text.as_bytes()).err();
+            self.failed = self.out.write_all(self.secrets.text(text).as_bytes()).err();
         }
     }
 }

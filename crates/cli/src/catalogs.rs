@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcprove_engine::Catalog;
 use mcprove_judge::catalog_change::{CatalogChange, Class, catalog_changes, catalog_document};
-use mcprove_model::{ExitStatus, Override, Redactor, ServerSpec, bounded_json};
+use mcprove_model::{ExitStatus, Override, ServerSpec, bounded_json};
 use mcprove_report::{escape_terminal_line, to_safe_json};
 use mcprove_suite::load::bounded_read;
 use mcprove_suite::starter::FileNames;
@@ -144,7 +144,7 @@ fn ask(server: &ServerSpec, fixture: Option<&Path>, timeout: Duration, context: 
     }
     let mut document = catalog_document(&tools, &resources, &templates, &prompts);
     // What is stored is committed, and what is compared with it must be the same.
-    Redactor::new(server.secrets.iter().map(String::as_str)).json(&mut document);
+    crate::logins::redactor(server.secrets.iter().map(String::as_str)).json(&mut document);
     Ok(document)
 }
 

@@ -10,6 +10,7 @@ use mcprove_wire::{Caches, Limits, SandboxSetup};
 use crate::Arguments;
 use crate::arguments::Color;
 use crate::limits;
+use crate::logins::without_tokens;
 use crate::stdout::{guarded, set_colored};
 
 /// The process a command runs in. Commands read nothing of it but through this.
@@ -127,7 +128,7 @@ impl Context {
     /// Writes to standard error, with everything escaped that a terminal or a CI system would obey; nothing can be done when
     /// it is gone.
     pub(crate) fn write_stderr(&self, text: &str) {
-        self.write_stderr_raw(&guarded(text));
+        self.write_stderr_raw(&guarded(&without_tokens(text)));
     }
 
     /// Prints a notice that no result contains, with everything escaped that a terminal would obey.

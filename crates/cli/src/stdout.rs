@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mcprove_report::{escape_plain_output, escape_terminal_output};
 
 use crate::failure::Failure;
+use crate::logins::without_tokens;
 
 /// True if output is coloured.
 static COLORED: AtomicBool = AtomicBool::new(false);
@@ -23,7 +24,7 @@ pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
 
 /// Prints text for people, or JSON: whatever a terminal or a CI system would obey in it is escaped.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    print_exactly(&guarded(text))
+    print_exactly(&guarded(&without_tokens(text)))
 }
 
 /// Prints data that a program reads, workflow commands, and control sequences of our own; nothing is escaped. A reader that

@@ -148,7 +148,8 @@ async fn grade(question: &Question, case: &Case, context: &CaseContext) -> Resul
         Ok(reply) => {
             let grade = prompt::grade(&reply.text, question, &model).map_err(no_grade)?;
             if context.record {
-                let stored = context.judges.cassettes.store(case, recorded, &reply.text);
+                let stored =
+                    context.judges.cassettes.store(case, recorded, &reply.text, &context.opener.tokens.given());
                 stored.map_err(|reason| Finding::error("cassette", reason).help("make its folder writable"))?;
             }
             let named = NamedModel { id: model, provider: Some(Arc::new(provider)) };

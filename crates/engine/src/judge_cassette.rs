@@ -32,11 +32,11 @@ impl JudgeCassettes {
     }
 
     /// Records a reply; what was recorded before stays.
-    pub(crate) fn store(&self, case: &Case, key: String, reply: &str) -> Result<(), String> {
+    pub(crate) fn store(&self, case: &Case, key: String, reply: &str, tokens: &[String]) -> Result<(), String> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let path = path_of(case);
         let replies = files.entry(path.clone()).or_insert_with(|| read(&path));
-        let secrets = case.servers().flat_map(|server| server.secrets.iter()).map(String::as_str);
+        let secrets = case.servers().flat_map(|server| server.secrets.iter()).chain(tokens).map(String::as_str);
         replies.replies.insert(key, Redactor::new(secrets).text(reply).into_owned());
         write_cassette(&path, replies)
             .map_err(|error| format!("the cassette `{}` could not be written: {error}", path.display()))

@@ -252,9 +252,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         findings.extend(sanitizers::unknown(plan, &opener, options.timeout).await);
         findings.extend(coverage_gate::too_little(plan, &opener, options.timeout).await);
     }
-    for finding in findings {
-        sink.event(Event::Finding { finding });
-    }
+    ordered.report(findings, sink);
     ordered.spent
 }
 
@@ -293,6 +291,15 @@ impl Masks {
 }
 
 impl InOrder<'_> {
+    /// Reports what was found in the run as a whole.
+    fn report(&mut self, findings: Vec<Finding>, sink: &mut dyn Sink) {
+        for finding in findings {
+            let mut event = Event::Finding { finding };
+            self.masks.cover(&mut event);
+            sink.event(event);
+        }
+    }
+
     /// Takes a finished case and reports all that are now due.
     fn take(&mut self, run: Box<CaseRun>, sink: &mut dyn Sink) {
         if sink.wants_ended() {

@@ -1,8 +1,9 @@
 //! A compiled schema that judges values within a budget.
 
-use jsonschema::Validator;
 use jsonschema::error::ValidationError;
+use jsonschema::{ValidationOptions, Validator};
 use mcprove_model::shorten;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::generate::Document;
@@ -12,6 +13,8 @@ use crate::schema_budget::{Size, Steps, TooComplex, measure, on_deep_stack, step
 const LISTED: u64 = 50_000;
 /// The values of a schema times values up to which a schema without references is applied: no schema meets a value twice.
 const MOST_PAIRS: usize = 200_000_000;
+/// The values of a schema times values up to which all errors of such a schema are collected: each may be an error.
+const LISTED_PAIRS: u64 = 500_000;
 
 /// A compiled schema.
 ///
@@ -29,9 +32,7 @@ impl BudgetedSchema {
     /// Compiles a schema; one that cannot be used or is too complex to judge is an error that says why.
     pub(crate) fn new(schema: &Value) -> Result<Self, String> {
         let size = measure(schema).map_err(|problem| problem.to_string())?;
-        let validator = on_deep_stack(size.chain, || {
-            jsonschema::options().offline().build(schema).map_err(|error| unusable(&error))
-        })?;
+        let validator = on_deep_stack(size.chain, || options().build(schema).map_err(|error| unusable(&error)))?;
         Ok(Self { validator, size, schema: size.has_references.then(|| schema.clone()) })
     }
 
@@ -40,7 +41,7 @@ impl BudgetedSchema {
         if let Some(schema) = &self.schema {
             return steps(&Document::new(schema), value).map_err(|problem| problem.to_string());
         }
-        let pairs = if self.size.nodes < 1_000 { 0 } else { self.size.nodes.saturating_mul(values_in(value)) };
+        let pairs = self.size.nodes.saturating_mul(values_in(value));
         if pairs > MOST_PAIRS {
             return Err(TooComplex::because("it is large, and so is the value").to_string());
         }
@@ -61,14 +62,21 @@ impl BudgetedSchema {
     ) -> Result<T, String> {
         let steps = self.steps(value)?;
         Ok(on_deep_stack(steps.depth, || {
-            if steps.count <= LISTED {
+            let listed = if self.schema.is_some() { LISTED } else { LISTED_PAIRS };
+            if steps.count <= listed {
                 return collect(&mut self.validator.iter_errors(value));
             }
-            // Only the first error is looked for where all of them would take too much memory.
-            let first = if self.validator.is_valid(value) { None } else { self.validator.iter_errors(value).next() };
-            collect(&mut first.into_iter())
+            // Only the first error is looked for where all of them would take too much memory. An iterator of errors has all.
+            collect(&mut self.validator.validate(value).err().into_iter())
         }))
     }
+}
+
+/// Options of every validator: nothing is fetched, and JSON in a string is read without making a tree of it, which takes forty
+/// times the memory.
+pub(crate) fn options<'a>() -> ValidationOptions<'a> {
+    let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
+    jsonschema::options().offline().with_content_media_type("application/json", is_json)
 }
 
 fn unusable(error: &ValidationError<'_>) -> String {
@@ -106,6 +114,24 @@ mod tests {
         assert!(judged.accepts(&deep).expect_err("too complex").contains("too complex to judge"));
         assert_eq!(judged.accepts(&json!(null)), Ok(true));
         assert_eq!(judged.accepts(&json!({"a": null})), Ok(false));
+    }
+
+    #[test]
+    fn errors_of_many_values_are_not_collected() {
+        let judged = BudgetedSchema::new(&json!({"items": {"type": "string"}})).expect("a schema");
+        let found = |values: usize| judged.errors(&json!(vec![0; values]), |errors| errors.count());
+        assert_eq!((found(1_000), found(300_000)), (Ok(1_000), Ok(1)));
+        let large: Vec<u32> = (0..900).collect();
+        let judged = BudgetedSchema::new(&json!({"items": {"enum": large}})).expect("a schema");
+        assert!(judged.accepts(&json!(vec![-1; 300_000])).is_err_and(|why| why.contains("too complex to judge")));
+    }
+
+    #[test]
+    fn json_in_a_string_is_looked_at() {
+        let schema =
+            json!({"$schema": "http://json-schema.org/draft-07/schema#", "contentMediaType": "application/json"});
+        let judged = BudgetedSchema::new(&schema).expect("a schema");
+        assert_eq!((judged.accepts(&json!("[0, {}]")), judged.accepts(&json!("[0,"))), (Ok(true), Ok(false)));
     }
 
     #[test]

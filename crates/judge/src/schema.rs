@@ -4,7 +4,7 @@ use jsonschema::error::{ValidationError, ValidationErrorKind};
 use mcprove_model::shorten;
 use serde_json::{Value, json};
 
-use crate::budgeted_schema::BudgetedSchema;
+use crate::budgeted_schema::{BudgetedSchema, options};
 use crate::schema_budget::{measure, on_deep_stack};
 
 /// Errors of a value, each with its JSON Pointer; an unusable schema is an error that says why.
@@ -68,7 +68,7 @@ pub(crate) struct Uncompilable {
 /// Compiles a schema; references that lead nowhere are not looked at, nor is a schema that is too complex.
 pub(crate) fn compiled(schema: &Value) -> Result<(), Uncompilable> {
     let Ok(size) = measure(schema) else { return Ok(()) };
-    on_deep_stack(size.chain, || match jsonschema::options().offline().build(schema) {
+    on_deep_stack(size.chain, || match options().build(schema) {
         Err(error) if !matches!(error.kind(), ValidationErrorKind::Referencing(_)) => Err(Uncompilable {
             pointer: error.instance_path().as_str().to_owned(),
             message: shorten(&error.to_string(), 200).into_owned(),

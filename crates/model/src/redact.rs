@@ -24,8 +24,70 @@ use search::Search;
 /// Replacement for a secret.
 const MASK: &str = "***";
 
+/// Secrets with more bytes than this in all are not looked for in rare encodings and in what is encoded twice, which triples the
+/// memory.
+const THOROUGH: usize = 32 << 10;
+
 /// Maximum number of searches of a string, since a mask and its neighbours may spell a secret.
 const ROUNDS: usize = 8;
+
+/// Keys that stay although a secret is called the same, such as the value of a variable that names an environment: of the
+/// protocol, of JSON Schema and of our own output. Ascending.
+const WORDS: &[&str] = &[
+    "additionalProperties",
+    "annotations",
+    "arguments",
+    "boolean",
+    "capabilities",
+    "content",
+    "default",
+    "description",
+    "evidence",
+    "examples",
+    "failed",
+    "finding",
+    "findings",
+    "format",
+    "inputSchema",
+    "instructions",
+    "integer",
+    "message",
+    "messages",
+    "method",
+    "number",
+    "object",
+    "outcome",
+    "output",
+    "outputSchema",
+    "params",
+    "passed",
+    "pattern",
+    "progress",
+    "prompts",
+    "properties",
+    "protocol",
+    "protocolVersion",
+    "request",
+    "required",
+    "resources",
+    "result",
+    "results",
+    "server",
+    "serverInfo",
+    "servers",
+    "severity",
+    "skipped",
+    "status",
+    "string",
+    "structuredContent",
+    "summary",
+    "templates",
+    "transport",
+    "verdict",
+    "version",
+    "warning",
+    "warnings",
+];
 
 /// Masks secrets.
 #[derive(Clone, Debug, Default)]
@@ -41,9 +103,11 @@ impl Redactor {
 
     /// Knows these secrets; values of fewer than six characters are left alone.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
+        let secrets: Vec<&str> = secrets.into_iter().collect();
+        let size: usize = secrets.iter().map(|secret| secret.len()).sum();
         let mut forms = BTreeMap::new();
         for secret in secrets {
-            forms.append(&mut forms::forms(secret));
+            forms.append(&mut forms::forms(secret, size <= THOROUGH));
         }
         let has_asterisks = forms.keys().any(|form| form.contains(&b'*'));
         Self { search: Search::new(forms), has_asterisks }
@@ -58,18 +122,20 @@ impl Redactor {
         }
     }
 
-    /// Masks every secret in every text of a JSON value, and in its keys but for plain words, which are ours.
+    /// Masks every secret in every text, number and list of bytes of a JSON value, and in its keys but for the words of
+    /// [`WORDS`], which are ours or the protocol's.
     pub fn json(&self, value: &mut Value) {
         if self.search.is_none() {
             return;
         }
         match value {
             Value::String(text) => self.string(text),
+            Value::Number(_) => self.printed(value),
+            Value::Array(items) if items.len() >= Self::SHORTEST && items.iter().all(is_byte) => self.printed(value),
             Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
             Value::Object(map) => {
-                let is_word = |key: &str| key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
                 let entries = std::mem::take(map).into_iter().map(|(mut key, mut value)| {
-                    if !is_word(&key) {
+                    if WORDS.binary_search(&key.as_str()).is_err() {
                         self.string(&mut key);
                     }
                     self.json(&mut value);
@@ -77,7 +143,14 @@ impl Redactor {
                 });
                 *map = entries.collect();
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    /// Replaces a value that shows a secret where it is printed.
+    fn printed(&self, value: &mut Value) {
+        if self.search.as_ref().is_some_and(|search| !search.stretches(value.to_string().as_bytes()).is_empty()) {
+            *value = Value::String(MASK.to_owned());
         }
     }
 
@@ -315,6 +388,10 @@ impl Redactor {
         // What cannot be masked is withheld.
         Some(MASK.into())
     }
+}
+
+fn is_byte(value: &Value) -> bool {
+    value.as_u64().is_some_and(|number| u8::try_from(number).is_ok())
 }
 
 fn mask(bytes: &[u8], stretches: &[search::Stretch]) -> Option<Vec<u8>> {

@@ -55,6 +55,8 @@ fn escape(text: &str, keep: fn(char) -> bool) -> Cow<'_, str> {
 /// and other default-ignorable characters, line separators, noncharacters.
 pub fn is_active(c: char) -> bool {
     c.is_control()
+        // The last two characters of each plane.
+        || u32::from(c) & 0xfffe == 0xfffe
         || matches!(
             c,
             '\u{ad}'
@@ -71,7 +73,7 @@ pub fn is_active(c: char) -> bool {
                 | '\u{feff}' | '\u{ffa0}'
                 | '\u{fdd0}'..='\u{fdef}'
                 | '\u{fff0}'..='\u{fffb}'
-                | '\u{fffe}' | '\u{ffff}'
+                | '\u{13430}'..='\u{1345f}'
                 | '\u{1bca0}'..='\u{1bca3}'
                 | '\u{1d173}'..='\u{1d17a}'
                 | '\u{e0000}'..='\u{e0fff}'

@@ -9,6 +9,8 @@ const CHUNK: usize = 16 << 10;
 const LEAST: usize = 4 << 10;
 /// Length of an oversized line that is kept as evidence.
 const EVIDENCE: usize = 1 << 10;
+/// The mark at the end of evidence that was cut.
+const CUT: &str = "…";
 
 /// Lines over a reader and a writer. Both directions make progress in [`LinePipe::receive`], so that a peer that
 /// writes while we write cannot lock both sides up.
@@ -75,7 +77,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
     /// The beginning of a line that has not ended yet, when that is all there is.
     pub(crate) fn unfinished(&self) -> Option<Bytes> {
         let is_begun = !self.inbox.is_empty() && !self.skipping && memchr::memchr(b'\n', &self.inbox).is_none();
-        is_begun.then(|| Bytes::copy_from_slice(&self.inbox[..EVIDENCE.min(self.inbox.len())]))
+        is_begun.then(|| excerpt(&self.inbox, EVIDENCE))
     }
 
     /// Closes our side; what is still queued is given up.
@@ -125,8 +127,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
                 line.truncate(line.len() - 1);
                 // A bound holds however the line arrived: piece by piece, or whole in one read.
                 if line.len() > self.limit {
-                    line.truncate(EVIDENCE);
-                    return Some(PipeLine::Oversized(line.freeze()));
+                    return Some(PipeLine::Oversized(cut(&line, EVIDENCE)));
                 }
                 return Some(PipeLine::Complete(line.freeze()));
             }
@@ -137,7 +138,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
             }
             self.searched = self.inbox.len();
             if self.inbox.len() > self.limit {
-                let head = Bytes::copy_from_slice(&self.inbox[..EVIDENCE.min(self.inbox.len())]);
+                let head = cut(&self.inbox, EVIDENCE);
                 // A fresh buffer, so that the memory of the long line is given back.
                 self.inbox = BytesMut::new();
                 self.searched = 0;
@@ -153,6 +154,19 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
         let rest = self.inbox.split().freeze();
         if rest.is_empty() { PipeLine::End } else { PipeLine::Unfinished(rest) }
     }
+}
+
+/// A copy of the beginning of some bytes, with a mark where it is cut: next to one, a part of a secret is recognised.
+pub(crate) fn excerpt(bytes: &[u8], most: usize) -> Bytes {
+    if bytes.len() <= most { Bytes::copy_from_slice(bytes) } else { cut(bytes, most) }
+}
+
+/// At most so many bytes, and the mark, since more came.
+fn cut(bytes: &[u8], most: usize) -> Bytes {
+    let most = most.min(bytes.len());
+    let is_inside = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let end = (most.saturating_sub(3)..=most).rev().find(|at| !is_inside(at)).unwrap_or(most);
+    [&bytes[..end], CUT.as_bytes()].concat().into()
 }
 
 async fn write<W: AsyncWrite + Unpin>(writer: &mut Option<W>, bytes: &[u8]) -> std::io::Result<usize> {
@@ -200,7 +214,7 @@ mod tests {
         let mut text = vec![b'x'; 5000];
         text.extend_from_slice(b"\nok\nrest");
         let lines = block_on(lines_of(vec![text], 1000));
-        assert!(matches!(&lines[0], PipeLine::Oversized(head) if head.len() == EVIDENCE || head.len() > 1000));
+        assert!(matches!(&lines[0], PipeLine::Oversized(head) if head.ends_with(CUT.as_bytes())));
         assert_eq!(lines[1], PipeLine::Complete(Bytes::from_static(b"ok")));
         assert_eq!(lines[2], PipeLine::Unfinished(Bytes::from_static(b"rest")));
     }
@@ -210,6 +224,13 @@ mod tests {
         let lines = block_on(lines_of(vec![b"too long\nok\n".to_vec()], 4));
         assert!(matches!(&lines[0], PipeLine::Oversized(head) if head.starts_with(b"too")), "{lines:?}");
         assert_eq!(lines[1], PipeLine::Complete(Bytes::from_static(b"ok")));
+    }
+
+    #[test]
+    fn evidence_that_is_cut_says_so_and_cuts_no_character() {
+        assert_eq!(excerpt(b"short", 5), "short");
+        assert_eq!(excerpt("abcdé!".as_bytes(), 5), "abcd…");
+        assert_eq!(excerpt("abc🎉!".as_bytes(), 5), "abc…");
     }
 
     #[test]

@@ -146,6 +146,14 @@ async fn statuses_say_what_to_do() {
 }
 
 #[tokio::test]
+async fn a_body_with_two_lengths_is_refused() {
+    let headers = &[JSON, ("Transfer-Encoding", "chunked")];
+    let (refused, _) = refused(move |_, out| out.answer(200, headers, b"2\r\n{}\r\n0\r\n\r\n")).await;
+    assert_eq!(refused.what, "the response has `Transfer-Encoding` and `Content-Length`");
+    assert!(refused.help.is_some_and(|text| text.contains("one of them")));
+}
+
+#[tokio::test]
 async fn broken_bodies_end_the_request() {
     let ok = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
     let scenes: Vec<(&str, String)> = vec![

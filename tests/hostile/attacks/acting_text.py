@@ -77,6 +77,11 @@ for kind in ["ansi", "github", "azure", "bidi", "tags", "soft-hyphen", "carriage
         Attack(f"{kind} in a suite that does not load", ["validate", "case.yaml"],
                {"case.yaml": lambda kind=kind: (case("{command: x}") + '"' + behaviours.ACTING[kind].encode("unicode_escape").decode().replace('"', "") + '": 1\n').encode()})
     )
+AGENT = (
+    "providers: {local: {base_url: '{url}/v1'}}\nservers: {s: %s}\nagents:\n  - {name: a, model: {provider: local, id: m}, prompt: hi, expect: {contains: [nothing]}}\n" % evil("honest")
+)
+ATTACKS.append(Attack("a model that acts", ["run", "agent.yaml", *all_reports()], {"agent.yaml": AGENT}, http="model-acting", check=harmless))
+ATTACKS.append(Attack("a model that acts is recorded", ["run", "agent.yaml", "--record"], {"agent.yaml": AGENT}, http="model-acting"))
 ATTACKS.append(Attack("http heads that act", ["run", "case.yaml", *all_reports()], {"case.yaml": case(over_http())}, http="acting-http"))
 LOG = (
     '{"event":"run_started","version":1,"program":"mcprove","started_unix_ms":0,"total":1,"jobs":1,"strict":false,'

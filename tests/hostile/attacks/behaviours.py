@@ -388,6 +388,40 @@ class output_bomb:
         return {"content": [{"type": "text", "text": json.dumps(value)}], "structuredContent": value}
 
 
+def result_bomb(schema, value):
+    """A result that costs more than its schema says."""
+
+    class Result:
+        def listed(server, request):
+            return {"tools": [tool(ECHO["inputSchema"], outputSchema={"$schema": schema.pop("$schema", None) or "https://json-schema.org/draft/2020-12/schema", "type": "object", **schema})]}
+
+        def call(server, request):
+            server.raw(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[],"structuredContent":%s}}\n' % (request["id"], value()))
+
+    return Result
+
+
+def zeros(count):
+    return lambda: b'{"a":[' + b"0," * (count - 1) + b"0]}"
+
+
+def items(schema):
+    return {"properties": {"a": {"type": "array", "items": schema}}}
+
+
+DRAFT_7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
+LENGTHS = [{"type": "string", "minLength": number} for number in range(200)]
+result_of_many_errors = result_bomb(items({"type": "string"}), zeros(3_000_000))
+result_of_any_of = result_bomb(items({"anyOf": LENGTHS}), zeros(400_000))
+result_of_one_of = result_bomb(items({"oneOf": LENGTHS}), zeros(200_000))
+result_of_enum = result_bomb(items({"enum": [f"v{number}" for number in range(900)]}), zeros(2_000_000))
+result_of_names = result_bomb({"propertyNames": {"pattern": "^[A-Z]{1,50}$"}}, lambda: json.dumps({f"k{number}": number for number in range(500_000)}).encode())
+result_of_others = result_bomb({"additionalProperties": False}, lambda: json.dumps({f"k{number}": number for number in range(500_000)}).encode())
+result_of_json = result_bomb({**DRAFT_7, "properties": {"a": {"contentMediaType": "application/json"}}}, lambda: b'{"a":"[' + b"0," * (20 << 20) + b'0]"}')
+result_of_base64 = result_bomb({**DRAFT_7, "properties": {"a": {"contentEncoding": "base64", "contentMediaType": "application/json"}}},
+                               lambda: b'{"a":"' + base64.b64encode(b"[" + b"{}," * (8 << 20) + b"0]") + b'"}')
+
+
 class form_bomb:
     """Asks for a form with the schema, and answers when it has the reply."""
 
@@ -495,6 +529,18 @@ def with_status(status, kind="application/json", skip=0, stream=False, headers=(
     return Status
 
 
+class length_and_encoding:
+    """Two lengths, of which clients believe the one or the other."""
+
+    def post(handler, request):
+        if request.get("method") != "tools/call":
+            return False
+        body = handler.message(request, text("zebra"))
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(body), body))
+        handler.close_connection = True
+        return True
+
+
 status_201 = with_status(201)
 status_202 = with_status(202)
 status_204 = with_status(204)
@@ -577,6 +623,110 @@ secret_unicode = token_bytes(lambda t: "".join(f"\\u{ord(c):04x}" for c in t))
 secret_unicode_upper = token_bytes(lambda t: "".join(f"\\u{ord(c):04X}" for c in t))
 secret_go = token_bytes(lambda t: t.replace("&", "\\u0026"))
 secret_net = token_bytes(lambda t: t.replace("+", "\\u002B").replace("&", "\\u0026"))
+
+
+secret_go_bytes = token_as(lambda t: "[" + " ".join(str(byte) for byte in t.encode()) + "]")
+secret_dashes = token_as(lambda t: "-".join(f"{byte:02X}" for byte in t.encode()))
+secret_c_array = token_as(lambda t: ", ".join(f"0x{byte:02x}" for byte in t.encode()))
+secret_byte_pairs = token_as(lambda t: " ".join(t.encode().hex()[at : at + 4] for at in range(0, 2 * len(t), 4)))
+secret_indented = token_as(lambda t: "\n    ".join(t[at : at + 8] for at in range(0, len(t), 8)))
+secret_bytes_in_lines = token_as(lambda t: json.dumps(list(t.encode()), indent=2))
+secret_basic_in_base64 = token_as(lambda t: base64.b64encode(b"Authorization: Basic " + base64.b64encode(b"u:" + t.encode())).decode())
+secret_form_in_base64 = token_as(lambda t: base64.b64encode(f"a=b&secret={urllib.parse.quote(t, safe='')}".encode()).decode())
+secret_json_in_base64 = token_as(lambda t: base64.b64encode(json.dumps({"token": t}).replace("/", "\\/").encode()).decode())
+secret_entities = token_as(lambda t: t.replace("&", "&amp;").replace("/", "&sol;").replace("+", "&plus;").replace("=", "&equals;"))
+secret_long_entities = token_as(lambda t: "".join(f"&#{ord(c):08d};" for c in t))
+secret_percent_u = token_as(lambda t: "".join(f"%u{ord(c):04x}" for c in t))
+secret_capitals = token_as(str.upper)
+
+
+class secret_key:
+    """The secret as a key, as a number, and as a list of bytes."""
+
+    capabilities = {"tools": {}, "resources": {}, "prompts": {}}
+
+    def listed(server, request):
+        number = int(server.token) if server.token.isdigit() else 1
+        schema = {"type": "object", "properties": {server.token: {"type": "string"}, "text": {"type": "string"}}}
+        return {"tools": [tool(schema), tool({"type": "object", "properties": {"text": {"enum": [number], "default": number}}}, server.token)]}
+
+    def call(server, request):
+        number = int(server.token) if server.token.isdigit() else 1
+        return {"content": [], "structuredContent": {server.token: {server.token: number}, "list": list(server.token.encode())}, "_meta": {server.token: number}}
+
+
+def cut_at_secret(end):
+    """A line that is too long, or never ends, whose excerpt ends inside of the secret."""
+
+    class Cut:
+        def call(server, request):
+            head = '{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"' % request["id"]
+            server.raw(head + "x" * (1024 - len(head) - len(server.token) // 2) + server.token + end)
+
+    return Cut
+
+
+secret_cut_in_long_line = cut_at_secret("y" * (70 << 20) + '"}]}}\n')
+secret_cut_in_open_line = cut_at_secret("y" * 5000)
+
+
+class secret_among_cuts:
+    def call(server, request):
+        return text("\u2026" * (4 << 20))
+
+
+class echoes_token:
+    """Issues a token, and shows it in everything."""
+
+    def post(handler, request):
+        shown = handler.headers.get("authorization", "none")
+        results = {
+            "initialize": lambda: {**handler.honest.honest("initialize", request["params"]), "instructions": shown, "serverInfo": {"name": shown, "version": shown}},
+            "tools/list": lambda: {"tools": [tool({"type": "object", "properties": {"text": {"type": "string", "description": shown, "enum": [shown, "zebra"]}, shown: {}}}, description=shown), tool({"type": "object"}, shown.split(" ")[-1])]},
+            "tools/call": lambda: {"content": [{"type": "text", "text": shown}], "structuredContent": {shown: shown}},
+        }
+        if "messages" in request:
+            return calls_for_ever.post(handler, request)
+        if request.get("method") not in results:
+            return False
+        note = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": shown}})
+        said = f"data: {note}\n\n" if request["method"] == "tools/call" else ""
+        handler.answer(200, f"{said}data: {handler.message(request, results[request['method']]()).decode()}\n\n".encode(), "text/event-stream")
+        return True
+
+    def form(handler, body):
+        handler.answer(200, json.dumps({"access_token": "tok-secret/5f1e9c77aa01", "token_type": "Bearer", "expires_in": 3600}).encode(), "application/json")
+
+
+# --- model providers ------------------------------------------------------------------------------------------------------
+
+
+def provider(status, body, headers=()):
+    class Provider:
+        def post(handler, request):
+            if "messages" in request:
+                handler.answer(status, body, "application/json", headers)
+            return "messages" in request
+
+    return Provider
+
+
+def chat(content, **more):
+    return json.dumps({"choices": [{"message": {"role": "assistant", "content": content, **more}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}).encode()
+
+
+ECHO_CALL = {"id": "c", "type": "function", "function": {"name": "echo", "arguments": '{"text": "zebra"}'}}
+calls_for_ever = provider(200, chat(None, tool_calls=[ECHO_CALL]))
+calls_often = provider(200, chat(None, tool_calls=[{**ECHO_CALL, "id": f"c{number}"} for number in range(20_000)]))
+asks_to_wait = provider(429, b"{}", [("retry-after", "1e19")])
+asks_to_wait_long = provider(503, b"{}", [("retry-after-ms", "1.8e22")])
+model_flood = provider(200, b'{"choices":[{"message":{"content":"' + b"f" * (100 << 20) + b'"}}]}')
+model_growing = provider(200, b'{"choices":[' + b"0," * (25 << 20) + b"0]}")
+model_acting = provider(200, chat("\x1b[2J\u202e::error::x\n::error::owned\n##[error]o"))
+model_counts = provider(200, chat("hi").replace(b'"prompt_tokens": 1', b'"prompt_tokens": 18446744073709551615'))
+
+
+# --- secrets, continued ---------------------------------------------------------------------------------------------------
 
 
 class secret_error:

@@ -206,6 +206,13 @@ ATTACKS += [
     Attack("generate for 50,000 tools asks first", ["generate", "--output", "out/evals", *subject("fifty-thousand")], seconds=90,
            check=lambda place, out, err, code: [f"wrote {n} files without asking" for n in [len(list((place.home / 'out').rglob('*.yaml')))] if n > 1000]),
 ]
+def summary(place):
+    return [] if (place.home / "case.yaml").read_text() == GOOD.replace("{home}", str(place.home)) else ["the suite was changed"]
+
+
+for name, prepare in [("a pipe", fifo("summary")), ("a full device", link("/dev/full", "summary")), ("the suite", link("case.yaml", "summary")), ("a folder", lambda place: (place.home / "summary").mkdir())]:
+    ATTACKS.append(Attack(f"the summary of a step is {name}", ["ci", "case.yaml"], {"case.yaml": GOOD}, prepare=prepare, env={"GITHUB_STEP_SUMMARY": "{home}/summary", "GITHUB_ACTIONS": "true", "CI": "true"},
+                          codes={2}, seconds=20, raw_output=True, check=lambda place, out, err, code: summary(place)))
 # Files of commands that came later.
 LOCK = '{"version":1,"tokens":{"total":1,"tools":{}},"catalog":{"tools":[]}}'
 for words in (["lock"], ["lock", "--check"]):

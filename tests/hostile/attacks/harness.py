@@ -140,6 +140,19 @@ def encodings(secret):
         yield coded[4 : 4 + (len(raw) - 3) * 4 // 3 - 4]
     yield base64.b32encode(raw).decode().rstrip("=")
     yield secret.encode("utf-16-le").hex()
+    yield " ".join(map(str, raw))
+    yield "-".join(f"{byte:02X}" for byte in raw)
+    yield ", ".join(f"0x{byte:02x}" for byte in raw)
+    yield " ".join(raw.hex()[at : at + 4] for at in range(0, 2 * len(raw), 4))
+    yield "".join(f"%u{ord(c):04x}" for c in secret)
+    yield "".join(f"&#{ord(c):08d};" for c in secret)
+    yield secret.upper()
+    for inner in (b"Authorization: Basic " + base64.b64encode(b"u:" + raw), f"a=b&secret={urllib.parse.quote(secret, safe='')}".encode(), json.dumps({"token": secret}).replace("/", "\\/").encode()):
+        yield base64.b64encode(inner).decode()[28:-4]
+    # What is broken into lines is shown as it is, or as JSON.
+    for break_ in ("\n    ", "\\n    "):
+        yield break_.join(secret[at : at + 8] for at in range(0, len(secret), 8))
+        yield f",{break_[:-2]}".join(map(str, raw))
 
 
 LEAKS = sorted(set(encodings(SECRET)), key=len, reverse=True)

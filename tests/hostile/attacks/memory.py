@@ -72,6 +72,11 @@ for flood in ["sse-flood", "get-flood", "big-headers", "big-redirect", "big-logi
         Attack(f"http {flood} against run, all reports", ["run", "case.yaml", *all_reports()], {"case.yaml": case(over_http())},
                http=flood, seconds=120, check=reports_written)
     )
+AGENT = (
+    "providers: {local: {base_url: '{url}/v1'}}\nservers: {s: %s}\nagents:\n  - {name: a, model: {provider: local, id: m}, prompt: hi, max_turns: 20, time_budget: 15s, expect: {contains: [nothing]}}\n" % evil("honest")
+)
+for flood in ["model-flood", "model-growing", "calls-for-ever", "calls-often"]:
+    ATTACKS.append(Attack(f"the provider {flood} against run, all reports", ["run", "agent.yaml", *all_reports()], {"agent.yaml": AGENT}, http=flood, seconds=90, report=64 << 20, check=reports_written))
 TESTS = [f"{{name: t{number}, tool: echo, args: {{text: zebra}}, expect: {{contains: [zebra]}}}}" for number in range(150)]
 ATTACKS += [
     Attack("150 failing replies of 2 MB in one run, all reports", ["run", "suite.yaml", *all_reports(), "--events", "out/log.ndjson"],

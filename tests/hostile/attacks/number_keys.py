@@ -43,6 +43,12 @@ def interrupted_after(seconds):
 
 
 ATTACKS = []
+AGENT = (
+    "providers: {local: {base_url: '{url}/v1'}}\nservers: {s: %s}\nagents:\n  - {name: a, model: {provider: local, id: m}, prompt: hi, time_budget: 10s, expect: {contains: [hi]}}\n" % HONEST
+)
+for word in ["asks-to-wait", "asks-to-wait-long", "model-counts"]:
+    for words in (["run", "agent.yaml"], ["run", "agent.yaml", "--record"]):
+        ATTACKS.append(Attack(f"a provider that {word} against {' '.join(words)}", words, {"agent.yaml": AGENT}, http=word, codes={0, 1, 2}, seconds=40))
 for number, (name, text) in enumerate(PLACES.items()):
     for at, value in enumerate(VALUES):
         if (number + at) % 2 == 0:

@@ -26,6 +26,13 @@ for bomb in behaviours.BOMBS:
         Attack(f"{bomb} as output schema against run", ["run", "case.yaml", "--strict", *all_reports()],
                {"case.yaml": case(evil("output-bomb", bomb))}, seconds=90)
     )
+RESULTS = [name for name in vars(behaviours) if name.startswith("result_of_")]
+for name in RESULTS:
+    word = name.replace("_", "-")
+    ATTACKS.append(Attack(f"{word} against run, all reports", ["run", "case.yaml", *all_reports()], {"case.yaml": case(evil(word), "{not_error: true}", timeout="10s")}, seconds=60))
+    ATTACKS.append(Attack(f"{word} against call", ["call", "echo", "text=zebra", "--timeout", "10s", *subject(word)], seconds=60, output=64 << 20))
+    ATTACKS.append(Attack(f"{word} against audit", ["audit", "--yes", "--timeout", "10s", *subject(word)], seconds=60))
+    ATTACKS.append(Attack(f"{word} against conformance", ["conformance", "--timeout", "5s", *subject(word)], seconds=120))
 # Commands that came later. Every bomb meets two of them.
 LATER = {
     "lock": ["lock", "--timeout", "10s"],

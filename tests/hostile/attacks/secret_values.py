@@ -1,5 +1,7 @@
 """Class 4: a secret is shown nowhere, in whatever encoding a server sends it."""
 
+import json
+
 import behaviours
 from harness import SECRET, Attack, all_reports, leak, talking
 from logins import signing_in
@@ -105,6 +107,50 @@ ATTACKS += [
            env={"TOKEN": "s3cr3t-" + "abcdefgh" * 12_000}, seconds=60, check=lambda place, out, err, code:
            ["shows it"] if "abcdefghabcdefghabcdefgh" in out + err else []),
 ]
+# Secrets that are words or numbers, where servers can put them.
+PARTS = {"a word": "correcthorsebatterystaple", "a number": "9081726354433"}
+
+
+def lacks(secret):
+    return lambda place, out, err, code: ["shows the secret"] if secret in out + err + written(place) or any(secret in path.read_text(errors="replace") for path in place.home.glob("*.lock")) else []
+
+
+for name, secret in PARTS.items():
+    for command in [["call", "echo", "text=a", "--json"], ["call", "echo", "text=a", "--raw"], ["list", "--json"], ["lock"], ["lock", "--json"], ["audit", "--yes", "--json"], ["fuzz", "--yes", "--runs", "3", "--json"], ["schema-lint", "--all", "--json"], ["schema-lint", "--all"],
+                    ["schema-lint", "--all", "--sarif", "out/lint.sarif"], ["doctor", "--json"], ["negative", "--yes", "--json"]]:
+        ATTACKS.append(Attack(f"{name} as a key against {' '.join(command)}", [*command, "--env", f"TOKEN={secret}", *subject("secret-key")], check=lacks(secret), env={"TOKEN": secret}))
+    for command in (["run", "case.yaml", *EVERYTHING], ["snapshot", "case.yaml", "--catalog", "--update"], ["snapshot", "case.yaml", "--catalog", "--json"], ["coverage", "case.yaml", "--json"]):
+        ATTACKS.append(Attack(f"{name} of the suite as a key against {' '.join(command[:4])}", command, {"case.yaml": case(evil("secret-key"), "{contains: [nothing]}")}, check=lacks(secret), env={"TOKEN": secret}))
+MIXED = "Qz7kVw3mXp9rTb5nJc2hLd8fGs4yNu6aEi1oWx0K"
+for behaviour in ["secret-cut-in-long-line", "secret-cut-in-open-line"]:
+    ATTACKS.append(Attack(f"{behaviour} against run", ["run", "case.yaml", *all_reports(), "-v"], {"case.yaml": case(evil(behaviour), timeout="5s")}, env={"TOKEN": MIXED}, check=lacks(MIXED[:10]), seconds=60))
+MANY = {f"V{number}": f"secret-value-{number}-abcdefghij" for number in range(400)}
+ATTACKS.append(Attack("marks of omissions and 400 secrets", ["run", "case.yaml", "--env-file", "vars", *EVERYTHING], {
+    "case.yaml": case(f'{{command: "{PYTHON}", args: ["{SCRIPT}", "secret-among-cuts"], env: {{{", ".join(f"""{name}: "${{{name}}}" """ for name in MANY)}}}}}'), "vars": "".join(f"{name}={value}\n" for name, value in MANY.items())}, seconds=60))
+# Tokens that are issued while a command runs, which the server shows.
+ISSUED = "tok-secret/5f1e9c77aa01"
+
+
+def no_issued(place, stdout, stderr, code):
+    files = {path.name: path.read_text(errors="replace") for path in place.home.rglob("*") if path.is_file() and "settings" not in str(path)}
+    return [f"{name} has the token" for name, text in {"output": stdout + stderr, **files}.items() if ISSUED in text]
+
+
+def logged_in(place):
+    (place.home / "settings").mkdir()
+    record = {"server": place.url, "resource": place.url, "issuer": place.url, "token_endpoint": place.url + "/token", "client": {"id": "c"}, "access_token": ISSUED, "token_type": "Bearer", "expires_at": 4102444800}
+    (place.home / "settings/logins.json").write_text(json.dumps({"format": 1, "logins": [record], "clients": []}))
+
+
+for command in [["audit", "--yes", "--json"], ["audit", "--yes", "-v"], ["audit", "--yes", "--output", "out/evals"], ["list", "--json"], ["list", "--schema", "echo"], ["call", "echo", "text=a"], ["call", "echo", "nope=1"], ["lock"], ["doctor", "--json"], ["schema-lint", "--all"], ["schema-lint", "--all", "--json"],
+                ["negative", "--yes", "-v"], ["fuzz", "--yes", "--runs", "3", "--json", "--save", "out/kept"], ["fuzz", "--stateful", "--yes", "--runs", "20", "--json", "--corpus", "out/corpus"], ["generate", "--output", "out/evals"], ["init", "out/evals", "--no-workflow"],
+                ["bench", "--tool", "nope", "--calls", "2"], ["audit", "--dry-run"], ["completions", "--names", "tools", "--line", "mcprove call --url {url} "]]:
+    ATTACKS.append(Attack(f"the token of a login against {' '.join(command)}", command if command[0] == "completions" else [*command, "--url", "{url}"], http="echoes-token", prepare=logged_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, check=no_issued, seconds=60))
+OAUTH = "servers: {s: {url: '{url}', transport: http, auth: {oauth: {grant: client_credentials, token_endpoint: '{url}/token', client_id: me, client_secret_env: TOKEN}}}}\n"
+CALLS = {"s.yaml": OAUTH + "tools: [{name: a, tool: echo, args: {text: zebra}, expect: {contains: [nothing]}}]\n",
+         "agent.yaml": OAUTH + "providers: {local: {base_url: '{url}/v1'}}\nagents: [{name: a, model: {provider: local, id: m}, prompt: hi, max_turns: 3, expect: {contains: [nothing]}}]\n"}
+for command in (["run", "s.yaml", *EVERYTHING], ["run", "agent.yaml", "--record"], ["snapshot", "s.yaml", "--update"], ["snapshot", "s.yaml", "--catalog", "--update"], ["coverage", "s.yaml", "--json"], ["bench", "s.yaml", "--calls", "5", "--json"], ["list", "--suite", "s.yaml", "--json"], ["lock", "--suite", "s.yaml"]):
+    ATTACKS.append(Attack(f"a token of a suite against {' '.join(command[:4])}", command, dict(CALLS), http="echoes-token", check=no_issued, seconds=60))
 # Sinks that came later.
 WITH_TOKEN = {"case.yaml": case(evil("secret-everywhere"), "{contains: [nothing]}")}
 for command in [

@@ -13,7 +13,7 @@ STDIO = [
 HTTP = [
     "status-201", "status-202", "status-300", "status-400", "status-401", "status-403", "status-401-login", "status-402",
     "status-407", "status-418", "status-429", "status-451", "status-502", "status-599", "status-500-stream",
-    "status-401-stream", "kind-text", "kind-none", "kind-jsonp", "early-http", "reply-on-notification", "status-204", "status-304",
+    "status-401-stream", "length-and-encoding", "kind-text", "kind-none", "kind-jsonp", "early-http", "reply-on-notification", "status-204", "status-304",
 ]
 ATTACKS = [
     Attack(f"{name} passes no strict run", ["run", "case.yaml", "--strict"], {"case.yaml": case(evil(name), timeout="5s")}, codes={1})

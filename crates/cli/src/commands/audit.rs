@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use mcprove_engine::{PlannedCall, ScanKind, tool_name};
 use mcprove_judge::catalog_tokens;
-use mcprove_model::{ExitStatus, Redactor, ToolVerdict};
+use mcprove_model::{ExitStatus, ToolVerdict};
 use mcprove_report::{AuditFacts, audit_table, is_tool, known_word, scan_counts, score, to_safe_json, tool_verdict};
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let report = &scanned.outcome.report;
     if args.run.json {
         let mut json = as_json(&scanned);
-        Redactor::new(scanned.server.secrets.iter().map(String::as_str)).json(&mut json);
+        crate::logins::redactor(scanned.server.secrets.iter().map(String::as_str)).json(&mut json);
         print(&to_safe_json(&json))?;
     } else if args.run.are_for_people() {
         let facts = AuditFacts { tokens: tokens(&scanned), verbosity: context.verbosity };

@@ -15,7 +15,7 @@ use crate::explore::TargetServer;
 use crate::failure::Failure;
 use crate::help::command_line;
 use crate::server_offer::{info_options, until_stopped};
-use crate::stdout::print_exactly;
+use crate::stdout::{print, print_exactly};
 
 /// Print a completion script for a shell.
 #[derive(Debug, clap::Args)]
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if let (Some(kind), Some(line)) = (args.names, &args.line) {
         // A shell has no use for a reason why there are none.
         for name in names(kind, line, context).unwrap_or_default() {
-            print_exactly(&format!("{name}\n"))?;
+            print(&format!("{name}\n"))?;
         }
     } else if let Some(shell) = args.shell {
         print_exactly(&script(shell))?;

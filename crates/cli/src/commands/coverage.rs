@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcprove_engine::Catalog;
 use mcprove_judge::coverage::{Offer, coverage};
-use mcprove_model::{Case, CoverageCount, ExitStatus, Redactor, ServerCoverage, ServerSpec};
+use mcprove_model::{Case, CoverageCount, ExitStatus, ServerCoverage, ServerSpec};
 use mcprove_report::{coverage_table, to_safe_json};
 use mcprove_suite::duration;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     }
     let offer = Offer { tools: &tools, resources: &resources, templates: &templates, prompts: &prompts };
     let reach = coverage(offer, cases.iter().copied());
-    let redactor = Redactor::new(server.secrets.iter().chain(&loaded.secrets).map(String::as_str));
+    let redactor = crate::logins::redactor(server.secrets.iter().chain(&loaded.secrets).map(String::as_str));
     let json = || {
         let mut json = as_json(&reach);
         redactor.json(&mut json);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use mcprove_engine::{
     CallCounts, Failure as Found, FuzzScan, FuzzedTool, Keeping, Reproduction, ScanKind, ScanResult, kept_test,
 };
-use mcprove_model::{ExitStatus, Redactor, ServerSpec, Verdict};
+use mcprove_model::{ExitStatus, ServerSpec, Verdict};
 use mcprove_report::{fuzz_table, to_safe_json};
 use mcprove_suite::duration;
 use mcprove_suite::template::FIXTURE;
@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::logins::redactor;
 use crate::run_flags::RunFlags;
 use crate::saved_tests;
 use crate::scan::{Scan, ScanFlags, ScanRequest, ScanTimes, Scanned, scan};
@@ -199,8 +200,8 @@ fn keeping(server: &ServerSpec, timeout: Duration, fixture: Option<&Path>) -> Ke
     Keeping {
         server: WrittenServer::of(server, FileKind::Assertion, if fixture.is_some() { &[FIXTURE] } else { &[] }),
         timeout,
-        secrets: Redactor::new(secrets()),
-        environment: Redactor::new(secrets().chain(values.iter().map(String::as_str))),
+        secrets: redactor(secrets()),
+        environment: redactor(secrets().chain(values.iter().map(String::as_str))),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use mcprove_judge::{Catalog, Group, Ignores, Selection, SelectionOptions, TightenOptions, Tightened, lint};
-use mcprove_model::{Diagnostics, ExitStatus, SourceFile, escape_line};
+use mcprove_model::{Diagnostics, ExitStatus, ServerSpec, SourceFile, escape_line};
 use mcprove_report::{Verbosity, render_findings};
 use mcprove_suite::load::bounded_read;
 
@@ -15,6 +15,7 @@ use crate::atomic_write;
 use crate::catalog_report::{CatalogReport, CatalogReportOptions, Counts, Looked, Printed, Stream, counted};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::logins::redactor;
 use crate::server_offer::offer_of;
 use crate::stdout::print_exactly;
 use crate::subject::Subject;
@@ -134,7 +135,9 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
         });
     }
     let config = args.config.as_deref().map(Config::read).transpose()?;
-    let mut report = CatalogReport::new(report_options(args, context));
+    let server = if args.snapshots.is_empty() { args.subject.spec()? } else { ServerSpec::default() };
+    let secrets = redactor(server.secrets.iter().map(String::as_str));
+    let mut report = CatalogReport::new(report_options(args, context), secrets);
     let only_schemas = rules.iter().all(|rule| rule.group() == Group::Strictness);
     let mut looked = Looked { only_schemas, ..Looked::default() };
     let mut empty = Vec::new();
@@ -142,7 +145,7 @@ fn judge(snapshots: &[Snapshot<'_>], args: &Args, context: &Context) -> Result<E
         let tools = snapshot.catalog.tool_count();
         if tools == 0 {
             let is_live = snapshot.path == Path::new(LIVE);
-            empty.push(if is_live { format!("the server `{}`", args.subject.spec()?.name) } else { snapshot.name() });
+            empty.push(if is_live { format!("the server `{}`", server.name) } else { snapshot.name() });
         }
         looked.tools += tools;
         looked.without_schema += snapshot.catalog.tools_without_schema();

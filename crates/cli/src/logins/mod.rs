@@ -2,8 +2,9 @@
 
 mod store;
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use mcprove_model::oauth::{LoginRecord, RegisteredClient};
 use mcprove_model::{Redactor, escape_line};
@@ -34,6 +35,23 @@ pub(crate) fn redactor<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Redact
     let given = tokens().given();
     let secrets: Vec<&str> = secrets.into_iter().collect();
     Redactor::new(given.iter().map(String::as_str).chain(secrets.iter().copied()))
+}
+
+/// The redactor of all tokens that this process has used, and their number.
+static OF_TOKENS: Mutex<(usize, Option<Redactor>)> = Mutex::new((0, None));
+
+/// A text without the tokens that this process has used. They become known while a command runs, so whatever it prints or
+/// writes goes through here at the end.
+pub(crate) fn without_tokens(text: &str) -> Cow<'_, str> {
+    let count = tokens().count();
+    if count == 0 {
+        return Cow::Borrowed(text);
+    }
+    let mut known = OF_TOKENS.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.0 != count {
+        *known = (count, Some(redactor([])));
+    }
+    known.1.as_ref().map_or(Cow::Borrowed(text), |redactor| redactor.text(text))
 }
 
 /// Lets no command of this process ask the person at the terminal: another page asks them.

@@ -8,7 +8,9 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use mcprove_model::{Agent, AgentModel, Case, ChatReply, ChatTool, Fault, Finding, NamedModel, Redactor, StopReason};
+use mcprove_model::{
+    Agent, AgentModel, Case, ChatReply, ChatTool, Fault, Finding, NamedModel, Redactor, StopReason, is_active,
+};
 use mcprove_suite::load::bounded_read;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -67,6 +69,8 @@ pub(super) struct Beginning<'a> {
     pub(super) system: Option<String>,
     pub(super) turns: Vec<String>,
     pub(super) tools: &'a [ChatTool],
+    /// Tokens that were issued for its servers.
+    pub(super) tokens: Vec<String>,
 }
 
 /// Where the conversation of a case is, or would be, recorded; `None` for one whose model is a script.
@@ -141,13 +145,26 @@ pub(crate) fn write_cassette(path: &Path, cassette: &impl Serialize) -> io::Resu
     if fs::symlink_metadata(folder).is_ok_and(|folder| folder.is_symlink()) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "its folder is a symbolic link"));
     }
-    let mut text = serde_json::to_string_pretty(cassette)?;
+    let mut text = printable(&serde_json::to_string_pretty(cassette)?);
     text.push('\n');
     // An unpredictable name, so that no link is there already.
     let mut draft = tempfile::Builder::new().prefix(".mcprove-").tempfile_in(folder)?;
     draft.write_all(text.as_bytes())?;
     draft.persist(path)?;
     Ok(())
+}
+
+/// JSON with everything as `\u` escapes that acts on who looks at it; the same value.
+fn printable(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !is_active(c) {
+            text.push(c);
+        } else {
+            text.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    text
 }
 
 /// A recorded conversation that is played.
@@ -227,7 +244,7 @@ fn read(path: &Path) -> Result<Cassette, String> {
 }
 
 fn head(beginning: &Beginning<'_>, redactor: &Redactor) -> Head {
-    let Beginning { case, agent, system, turns, tools } = beginning;
+    let Beginning { case, agent, system, turns, tools, tokens: _ } = beginning;
     masked(
         &Head {
             agent: case.name.clone(),
@@ -300,7 +317,7 @@ fn redactor_of(beginning: &Beginning<'_>) -> Redactor {
     let key = named_model(beginning.agent)
         .and_then(|named| named.provider.as_ref()?.key.as_ref())
         .and_then(|key| key.value.as_ref().map(|value| &value.0));
-    Redactor::new(servers.chain(key).map(String::as_str))
+    Redactor::new(servers.chain(key).chain(&beginning.tokens).map(String::as_str))
 }
 
 /// A value with every secret in its texts and keys masked.
@@ -351,6 +368,14 @@ mod tests {
         let reply = ChatReply { text: "the key is s3cret-value".into(), ..ChatReply::default() };
         let kept = serde_json::to_string(&masked(&reply, &redactor)).expect("JSON");
         assert!(!kept.contains("s3cret-value"), "{kept}");
+    }
+
+    #[test]
+    fn what_acts_on_a_reader_is_escaped_in_a_cassette() {
+        let json = serde_json::to_string_pretty(&["\u{202e}abc\u{e0041}é🎉\n"]).expect("JSON");
+        let printed = printable(&json);
+        assert_eq!(printed, "[\n  \"\\u202eabc\\udb40\\udc41é🎉\\n\"\n]");
+        assert_eq!(serde_json::from_str::<Value>(&printed).ok(), serde_json::from_str(&json).ok());
     }
 
     #[cfg(unix)]

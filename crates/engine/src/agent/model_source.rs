@@ -54,6 +54,7 @@ impl<'s> ModelSource<'s> {
                 .map(|turn| talk.text(turn))
                 .collect(),
             tools: toolbox.shown(),
+            tokens: talk.context.opener.tokens.given(),
         };
         let path = cassette::path_of(talk.case, talk.trial).unwrap_or_default();
         if !talk.context.record && path.is_file() {

@@ -65,7 +65,8 @@ fn validator(revision: Revision, name: &str) -> Option<Arc<Validator>> {
 /// The deepest error of a message of this type with its place, if any.
 pub fn fault(revision: Revision, name: &str, value: &Value) -> Option<String> {
     let validator = validator(revision, name)?;
-    let error = validator.iter_errors(value).next()?;
+    // An iterator of errors has all of them, and there may be millions.
+    let error = validator.validate(value).err()?;
     let message = error.to_string();
     let message = shorten(&message, 240);
     let place = error.instance_path().as_str();

@@ -7,6 +7,8 @@ use std::rc::Rc;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
+use crate::budgeted_schema::options;
+
 /// Compiled patterns and formats of one schema.
 ///
 /// They are small schemas of their own, so that a pattern means here exactly what it means to the oracle, with its
@@ -39,7 +41,7 @@ fn compiled(
     if let Some(found) = known.borrow().get(name) {
         return found.clone();
     }
-    let built = jsonschema::options().offline().should_validate_formats(true).build(&schema()).ok().map(Rc::new);
+    let built = options().should_validate_formats(true).build(&schema()).ok().map(Rc::new);
     known.borrow_mut().insert(name.to_owned(), built.clone());
     built
 }

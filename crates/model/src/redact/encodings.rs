@@ -35,6 +35,26 @@ pub(super) const ENCODINGS: &[Encoding] = &[
     ("hexadecimal with spaces, upper case", |secret| separated(secret, " ", |byte| format!("{byte:02X}"))),
     ("list of bytes", |secret| separated(secret, ", ", |byte| byte.to_string())),
     ("list of bytes of Node", |secret| separated(secret, ",", |byte| byte.to_string())),
+    ("list of bytes of Go", |secret| separated(secret, " ", |byte| byte.to_string())),
+    ("list of bytes, one a line", |secret| separated(secret, ",\n    ", |byte| byte.to_string())),
+    ("array of C", |secret| separated(secret, ", ", |byte| format!("0x{byte:02x}"))),
+    ("hexadecimal of .NET", |secret| separated(secret, "-", |byte| format!("{byte:02X}"))),
+    ("base64 of a form", |secret| STANDARD.encode(format!("a=b&secret={}", percent(secret, crate::is_unreserved)))),
+    ("base64 of JSON", |secret| STANDARD.encode(format!("{{\"secret\":\"{}\"}}", json(secret)))),
+    ("base64 of a header", |secret| STANDARD.encode(format!("Basic {}", STANDARD.encode(format!("a:{secret}"))))),
+    ("SQL", |secret| doubled(secret, '\'')),
+    ("CSV", |secret| doubled(secret, '"')),
+    ("escape of JavaScript", |secret| units(secret, |unit| format!("%u{unit:04x}"))),
+    // A space at the start of a line could be of the indentation.
+    ("indented", |secret| {
+        let (mut text, mut next) = (String::new(), secret.chars().peekable());
+        while let Some(c) = next.next() {
+            let is_end = text.len() % 5 == 4 && next.peek().is_some_and(|next| *next != ' ');
+            text.push(c);
+            text.push_str(if is_end { "\n    " } else { "" });
+        }
+        text
+    }),
     ("octal", |secret| joined(secret.bytes().map(|byte| format!("\\{byte:03o}")))),
     ("base64 of base64", |secret| STANDARD.encode(STANDARD.encode(secret))),
     ("quoted-printable", |secret| secret.replace('=', "=3D")),
@@ -50,6 +70,12 @@ pub(super) const ENCODINGS: &[Encoding] = &[
 fn json(secret: &str) -> String {
     let quoted = serde_json::to_string(secret).expect("JSON");
     quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// With the marks inside doubled.
+fn doubled(secret: &str, mark: char) -> String {
+    let inner = secret.trim_matches(mark);
+    secret.replacen(inner, &inner.replace(mark, &format!("{mark}{mark}")), 1)
 }
 
 fn units(secret: &str, write: fn(u16) -> String) -> String {

@@ -9,7 +9,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 
 use super::Redactor;
-use crate::is_scheme;
+use crate::{is_scheme, is_unreserved, percent_encoded};
+
+/// The shortest secret that is masked in capitals and in small letters, too.
+const RECASED: usize = 12;
 
 /// Kind of a byte string that shows a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,16 +23,17 @@ pub(super) enum Form {
     Encoded,
 }
 
-/// All byte strings that show a secret; none for one that is too short to be recognised.
-pub(super) fn forms(secret: &str) -> BTreeMap<Vec<u8>, Form> {
+/// All byte strings that show a secret, on demand also those of rare encodings and of encodings of encodings; none for one that is too short to be
+/// recognised.
+pub(super) fn forms(secret: &str, is_thorough: bool) -> BTreeMap<Vec<u8>, Form> {
     let mut forms = BTreeMap::new();
     for text in spellings(secret).into_iter().filter(|text| is_long_enough(text)) {
         let bytes = text.as_bytes();
         let mut encoded: Vec<Vec<u8>> = base64_forms(bytes);
-        // Some stores encode what is encoded already.
-        let twice = STANDARD.encode(STANDARD.encode(bytes));
-        encoded.push(twice.trim_end_matches('=').as_bytes().to_vec());
-        encoded.push(twice.into_bytes());
+        if is_thorough {
+            encoded.append(&mut twice_encoded(&text));
+            encoded.append(&mut rarely_encoded(bytes));
+        }
         encoded.push(base32(bytes));
         for separator in ["", ":", " "] {
             encoded.push(digits(bytes, separator, |byte| format!("{byte:02x}")));
@@ -45,10 +49,9 @@ pub(super) fn forms(secret: &str) -> BTreeMap<Vec<u8>, Form> {
         for form in encoded {
             forms.entry(form).or_insert(Form::Encoded);
         }
-        // A form writes a space as a plus sign.
-        forms.insert(text.replace(' ', "+").into_bytes(), Form::Text);
-        // Mail writes an equals sign as its number.
-        forms.insert(text.replace('=', "=3D").into_bytes(), Form::Text);
+        for text in respelled(&text) {
+            forms.insert(text, Form::Text);
+        }
         forms.insert(text.into_bytes(), Form::Text);
     }
     forms
@@ -86,6 +89,68 @@ fn spellings(secret: &str) -> BTreeSet<String> {
         }
     }
     texts
+}
+
+/// The base64 of what is encoded already: some stores and some headers do that.
+fn twice_encoded(text: &str) -> Vec<Vec<u8>> {
+    let json = quoted(text);
+    let whole = [STANDARD.encode(text), percent_encoded(text, is_unreserved), json.replace('/', "\\/"), json];
+    // Of base64 next to other text, the part that it has wherever it begins.
+    let parts = base64_forms(text.as_bytes()).into_iter().skip(2).take(3);
+    let inner = whole.into_iter().map(String::into_bytes).chain(parts);
+    inner.flat_map(|inner| base64_forms(&inner)).collect()
+}
+
+/// The text as other formats write it.
+fn respelled(text: &str) -> Vec<Vec<u8>> {
+    let mut texts: Vec<Vec<u8>> = [
+        // A form writes a space as a plus sign.
+        text.replace(' ', "+"),
+        // Mail writes an equals sign as its number.
+        text.replace('=', "=3D"),
+        // SQL, CSV and shells.
+        requoted(text, '\'', "''"),
+        requoted(text, '"', "\"\""),
+        requoted(text, '\'', "'\\''"),
+    ]
+    .map(String::into_bytes)
+    .into();
+    // Keys of hexadecimal digits are written in either case; words are not keys.
+    if text.len() >= RECASED && text.bytes().any(|byte| byte.is_ascii_digit()) {
+        texts.extend([text.to_ascii_uppercase().into_bytes(), text.to_ascii_lowercase().into_bytes()]);
+    }
+    if !text.is_ascii() {
+        // Its UTF-8 read as Latin-1, or its Latin-1.
+        texts.push(text.bytes().map(char::from).collect::<String>().into_bytes());
+        texts.extend(text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect::<Option<Vec<u8>>>());
+    }
+    texts.retain(|text| text.len() >= Redactor::SHORTEST);
+    texts
+}
+
+/// The text with its quotation marks in another spelling. Those at its ends stay: what follows may be the end of a string.
+fn requoted(text: &str, mark: char, spelling: &str) -> String {
+    let inner = text.trim_matches(mark);
+    let start = text.find(inner).unwrap_or(0);
+    format!("{}{}{}", &text[..start], inner.replace(mark, spelling), &text[start + inner.len()..])
+}
+
+/// The text as JSON writes it, without the quotation marks.
+fn quoted(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// The bytes as .NET, Go, C and `xxd` write them.
+fn rarely_encoded(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let pairs = bytes.chunks(2).map(|pair| digits(pair, "", |byte| format!("{byte:02x}")));
+    vec![
+        digits(bytes, "-", |byte| format!("{byte:02X}")),
+        digits(bytes, "-", |byte| format!("{byte:02x}")),
+        digits(bytes, " ", |byte| byte.to_string()),
+        digits(bytes, ", ", |byte| format!("0x{byte:02x}")),
+        pairs.collect::<Vec<_>>().join(&b' '),
+    ]
 }
 
 fn is_long_enough(text: &str) -> bool {

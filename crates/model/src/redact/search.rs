@@ -1,6 +1,6 @@
 //! Positions of secrets in bytes, in linear time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem;
@@ -9,7 +9,7 @@ use super::forms::Form;
 use super::view::{Layer, View};
 
 /// Mark of an omission in a string.
-const CUT: &str = "…";
+pub(super) const CUT: &str = "…";
 
 /// Fewer bytes of a secret than this next to a cut reveal nothing; of an encoded one, twice as many.
 const TELLING: usize = 3;
@@ -34,6 +34,9 @@ const SMALL: usize = 2 << 10;
 pub(super) struct Search {
     automaton: AhoCorasick,
     patterns: Vec<Pattern>,
+    /// The patterns by their first bytes, and by their last bytes from the end.
+    by_beginning: HashMap<[u8; TELLING], Vec<usize>>,
+    by_end: HashMap<[u8; TELLING], Vec<usize>>,
     longest: usize,
 }
 
@@ -49,8 +52,10 @@ impl Search {
         // Building fails only beyond four billion states, which no environment can hold.
         let automaton =
             AhoCorasick::builder().match_kind(MatchKind::Standard).kind(Some(kind)).build(forms.keys()).ok()?;
-        let patterns = forms.into_iter().map(|(bytes, form)| Pattern::new(bytes, form)).collect();
-        Some(Self { automaton, patterns, longest })
+        let patterns: Vec<Pattern> = forms.into_iter().map(|(bytes, form)| Pattern::new(bytes, form)).collect();
+        let by_beginning = by_first_bytes(patterns.iter().map(|pattern| &pattern.forwards));
+        let by_end = by_first_bytes(patterns.iter().map(|pattern| &pattern.backwards));
+        Some(Self { automaton, patterns, by_beginning, by_end, longest })
     }
 
     /// The stretches that show a secret, ascending and apart from each other.
@@ -86,9 +91,16 @@ impl Search {
     fn view(&self, view: &View, above: &[Layer], found: &mut Vec<Stretch>) {
         found.extend(self.plain(&view.bytes).into_iter().map(|(from, to)| view.origin(from, to)));
         for layer in Layer::ALL {
+            // Below lines there is nothing to undo, and indented lines are in JSON at most.
+            if above.contains(&Layer::Indent)
+                || layer == Layer::Indent && above.iter().any(|above| *above != Layer::Backslash)
+            {
+                continue;
+            }
             let layers = [above, &[layer]].concat();
             let is_nested_json = layers.iter().all(|layer| *layer == Layer::Backslash);
-            if (layers.len() <= DEPTH || is_nested_json && layers.len() <= JSON_DEPTH)
+            let is_shallow = layers.len() <= DEPTH || layer == Layer::Indent;
+            if (is_shallow || is_nested_json && layers.len() <= JSON_DEPTH)
                 && let Some(deeper) = view.further(layer)
             {
                 self.view(&deeper, &layers, found);
@@ -119,20 +131,54 @@ impl Search {
         let mut cuts = memmem::find_iter(bytes, CUT).peekable();
         let mut done = 0;
         while let Some(cut) = cuts.next() {
-            // Windows end at the neighbouring cuts, so that every byte is looked at twice per pattern at most.
+            // Windows end at the neighbouring cuts, so that every byte is looked at twice at most.
             let before = &bytes[done..cut];
-            let length = self.patterns.iter().map(|pattern| pattern.beginning_at_end(before)).max().unwrap_or(0);
+            let length = self.beginning_at_end(before);
             if length > 0 {
                 stretches.push((cut - length, cut));
             }
             done = cut + CUT.len();
             let after = &bytes[done..cuts.peek().copied().unwrap_or(bytes.len())];
-            let length = self.patterns.iter().map(|pattern| pattern.end_at_beginning(after)).max().unwrap_or(0);
+            let length = self.end_at_beginning(after);
             if length > 0 {
                 stretches.push((done, done + length));
             }
         }
     }
+
+    /// Number of bytes at the end of a string that are the beginning of a pattern. Only patterns whose first bytes are there
+    /// are compared: a server can send millions of cuts, and there may be thousands of patterns.
+    fn beginning_at_end(&self, text: &[u8]) -> usize {
+        let window = &text[text.len().saturating_sub(self.longest)..];
+        let found = candidates(&self.by_beginning, window.array_windows().copied());
+        found.into_iter().map(|at| self.patterns[at].beginning_at_end(text)).max().unwrap_or(0)
+    }
+
+    /// Number of bytes at the beginning of a string that are the end of a pattern.
+    fn end_at_beginning(&self, text: &[u8]) -> usize {
+        let window = &text[..text.len().min(self.longest)];
+        let reversed = window.array_windows().map(|[first, second, third]: &[u8; TELLING]| [*third, *second, *first]);
+        let found = candidates(&self.by_end, reversed);
+        found.into_iter().map(|at| self.patterns[at].end_at_beginning(text)).max().unwrap_or(0)
+    }
+}
+
+fn by_first_bytes<'p>(patterns: impl Iterator<Item = &'p Partial>) -> HashMap<[u8; TELLING], Vec<usize>> {
+    let mut map: HashMap<[u8; TELLING], Vec<usize>> = HashMap::new();
+    for (at, pattern) in patterns.enumerate() {
+        if let Some(first) = pattern.bytes.first_chunk() {
+            map.entry(*first).or_default().push(at);
+        }
+    }
+    map
+}
+
+/// The patterns that begin with some of these bytes.
+fn candidates(
+    patterns: &HashMap<[u8; TELLING], Vec<usize>>,
+    bytes: impl Iterator<Item = [u8; TELLING]>,
+) -> BTreeSet<usize> {
+    bytes.filter_map(|bytes| patterns.get(&bytes)).flatten().copied().collect()
 }
 
 fn merged(mut stretches: Vec<Stretch>) -> Vec<Stretch> {

@@ -275,6 +275,7 @@ proptest! {
                 // A line break after the secret stays.
                 "wrapped" => 1,
                 _ if name.contains("in base64") => 26,
+                "base64 of a form" | "base64 of JSON" | "base64 of a header" => 40,
                 _ => 0,
             };
             for mut event in events_with(&format!("{before}{encoded}{after}")) {
@@ -304,4 +305,36 @@ proptest! {
         prop_assert_eq!(redactor.text(&once), "{\"key\":\"***\"}");
         prop_assert_eq!(redactor.text(&twice), "\"{\\\"key\\\":\\\"***\\\"}\"");
     }
+}
+
+#[test]
+fn keys_numbers_and_lists_of_bytes_of_json_are_masked() {
+    let redactor = Redactor::new(["correcthorsebattery", "9081726354", "status"]);
+    let mut value = serde_json::json!({
+        "correcthorsebattery": [{"correcthorsebattery": 9_081_726_354_u64}],
+        "status": "correcthorsebattery".bytes().collect::<Vec<_>>(),
+        "pin": [9_081_726_354_u64, 1.5, -1],
+    });
+    redactor.json(&mut value);
+    // Words of ours stay keys although a variable has the same value.
+    assert_eq!(value, serde_json::json!({"***": [{"***": "***"}], "status": "***", "pin": ["***", 1.5, -1]}));
+    assert!(super::WORDS.is_sorted());
+}
+
+#[test]
+fn a_secret_with_other_letters_is_masked_in_the_encodings_of_its_bytes() {
+    let redactor = Redactor::new(["h\u{fc}sh-5f1e\u{e9}9c77", "A3F9-77aa-01bc"]);
+    for text in [r"b'h\xc3\xbcsh-5f1e\xc3\xa99c77'", "h\u{c3}\u{bc}sh-5f1e\u{c3}\u{a9}9c77", "h%FCsh-5f1e%E99c77"] {
+        assert!(redactor.text(text).contains("***") && !redactor.text(text).contains("5f1e"), "{text}");
+    }
+    assert_eq!(redactor.text("a3f9-77aa-01bc A3F9-77AA-01BC"), "*** ***");
+}
+
+#[test]
+fn many_cuts_and_many_secrets_are_searched_in_one_pass() {
+    let secrets: Vec<String> = (0..500).map(|number| format!("secret-value-{number}-abcdefghij")).collect();
+    let redactor = Redactor::new(secrets.iter().map(String::as_str));
+    let text = "…".repeat(200_000) + "xsecret-value-7…7-abcdefghijx…";
+    let masked = redactor.text(&text);
+    assert!(masked.ends_with("…x***…***x…"), "{}", &masked[masked.len() - 60..]);
 }

@@ -3,6 +3,8 @@
 //! Servers write a secret with any mixture of escapes (`\/` of PHP, `\u0026` of Go, `\u002B` of .NET, `%2F`, `&amp;`), and
 //! JSON inside JSON has them twice. Undoing them once is cheaper and more complete than searching for every spelling.
 
+use super::search::CUT;
+
 /// Bytes with escapes undone.
 #[derive(Debug)]
 pub(super) struct View {
@@ -19,16 +21,18 @@ pub(super) struct View {
 pub(super) enum Layer {
     /// `\n`, `\/`, `\u00e9`, `\x1b`, `\u{1b}`, `\033`.
     Backslash,
-    /// `%2F`.
+    /// `%2F`, `%u002F`.
     Percent,
     /// `&amp;`, `&#38;`, `&#x26;`.
     Entity,
     /// Text that was broken into lines.
     LineBreak,
+    /// Text that was broken into indented lines.
+    Indent,
 }
 
 impl Layer {
-    pub(super) const ALL: [Self; 4] = [Self::Backslash, Self::Percent, Self::Entity, Self::LineBreak];
+    pub(super) const ALL: [Self; 5] = [Self::Backslash, Self::Percent, Self::Entity, Self::LineBreak, Self::Indent];
 
     /// The byte that every escape of this kind begins with; of line breaks, one of two.
     fn marks(self, byte: u8) -> bool {
@@ -36,16 +40,19 @@ impl Layer {
             Self::Backslash => byte == b'\\',
             Self::Percent => byte == b'%',
             Self::Entity => byte == b'&',
-            Self::LineBreak => matches!(byte, b'\n' | b'\r'),
+            Self::LineBreak | Self::Indent => matches!(byte, b'\n' | b'\r'),
         }
     }
 
     fn is_absent(self, bytes: &[u8]) -> bool {
+        if self == Self::Indent {
+            return !memchr::memchr_iter(b'\n', bytes).any(|at| matches!(bytes.get(at + 1), Some(b' ' | b'\t')));
+        }
         match self {
             Self::Backslash => memchr::memchr(b'\\', bytes),
             Self::Percent => memchr::memchr(b'%', bytes),
             Self::Entity => memchr::memchr(b'&', bytes),
-            Self::LineBreak => memchr::memchr2(b'\n', b'\r', bytes),
+            Self::LineBreak | Self::Indent => memchr::memchr2(b'\n', b'\r', bytes),
         }
         .is_none()
     }
@@ -54,9 +61,16 @@ impl Layer {
     fn read(self, rest: &[u8]) -> Option<(usize, Meaning)> {
         match self {
             Self::Backslash => backslash(rest),
-            Self::Percent => Some((3, Meaning::Byte(u8::try_from(hex(rest.get(1..3)?)?).ok()?))),
+            Self::Percent => match rest.get(1)? {
+                b'u' => unit(rest),
+                _ => Some((3, Meaning::Byte(u8::try_from(hex(rest.get(1..3)?)?).ok()?))),
+            },
             Self::Entity => entity(rest),
             Self::LineBreak => Some((1, Meaning::Nothing)),
+            Self::Indent => {
+                let indent = rest[1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+                Some((1 + indent, Meaning::Nothing))
+            }
         }
     }
 }
@@ -78,7 +92,12 @@ impl View {
         let mut is_changed = false;
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
-            let escape = if layer.marks(*byte) { layer.read(&bytes[at..]) } else { None };
+            let escape = if layer.marks(*byte) {
+                let rest = &bytes[at..];
+                layer.read(rest).or_else(|| unfinished(rest).map(|length| (length, Meaning::Nothing)))
+            } else {
+                None
+            };
             let Some((length, meaning)) = escape else {
                 view.push(*byte, at, at + 1);
                 at += 1;
@@ -117,6 +136,13 @@ impl View {
     }
 }
 
+/// Length of an escape that was cut: what is before the cut ends with the character before it.
+fn unfinished(rest: &[u8]) -> Option<usize> {
+    let end = rest.iter().take(LONGEST_ENTITY + CUT.len()).position(|byte| *byte == CUT.as_bytes()[0])?;
+    let is_escape = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'#' | b'{');
+    (rest[end..].starts_with(CUT.as_bytes()) && rest[1..end].iter().all(is_escape)).then_some(end)
+}
+
 /// Callers look at a few megabytes at a time.
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
@@ -152,20 +178,23 @@ fn backslash(rest: &[u8]) -> Option<(usize, Meaning)> {
     }
 }
 
-/// `\u` and four digits, or two of them for a character beyond the basic plane.
+/// `\u` or `%u` and four digits, or two of them for a character beyond the basic plane.
 fn unit(rest: &[u8]) -> Option<(usize, Meaning)> {
     let high = hex(rest.get(2..6)?)?;
     if let Some(c) = char::from_u32(high) {
         return Some((6, Meaning::Char(c)));
     }
-    let low = rest.get(6..8).filter(|mark| *mark == b"\\u").and_then(|_| hex(rest.get(8..12)?))?;
+    let low = rest.get(6..8).filter(|mark| *mark == &rest[..2]).and_then(|_| hex(rest.get(8..12)?))?;
     let pair = [u16::try_from(high).ok()?, u16::try_from(low).ok()?];
     let c = char::decode_utf16(pair).next()?.ok()?;
     Some((12, Meaning::Char(c)))
 }
 
+/// An entity has at most this many bytes; numbers may begin with zeros.
+const LONGEST_ENTITY: usize = 16;
+
 fn entity(rest: &[u8]) -> Option<(usize, Meaning)> {
-    let end = rest.iter().take(10).position(|byte| *byte == b';')?;
+    let end = rest.iter().take(LONGEST_ENTITY).position(|byte| *byte == b';')?;
     let name = &rest[1..end];
     let c = match name {
         b"amp" => '&',
@@ -173,6 +202,31 @@ fn entity(rest: &[u8]) -> Option<(usize, Meaning)> {
         b"gt" => '>',
         b"quot" => '"',
         b"apos" => '\'',
+        b"num" => '#',
+        b"dollar" => '$',
+        b"percnt" => '%',
+        b"ast" | b"midast" => '*',
+        b"plus" => '+',
+        b"comma" => ',',
+        b"period" => '.',
+        b"sol" => '/',
+        b"colon" => ':',
+        b"semi" => ';',
+        b"equals" => '=',
+        b"quest" => '?',
+        b"commat" => '@',
+        b"excl" => '!',
+        b"lpar" => '(',
+        b"rpar" => ')',
+        b"lsqb" | b"lbrack" => '[',
+        b"bsol" => '\\',
+        b"rsqb" | b"rbrack" => ']',
+        b"Hat" => '^',
+        b"lowbar" | b"UnderBar" => '_',
+        b"grave" => '`',
+        b"lcub" | b"lbrace" => '{',
+        b"verbar" | b"vert" => '|',
+        b"rcub" | b"rbrace" => '}',
         [b'#', b'x' | b'X', digits @ ..] if !digits.is_empty() => char::from_u32(hex(digits)?)?,
         [b'#', digits @ ..] => char::from_u32(std::str::from_utf8(digits).ok()?.parse().ok()?)?,
         _ => return None,
@@ -189,9 +243,14 @@ mod tests {
         for (layer, text, wanted) in [
             (Layer::Backslash, r#"a\/b\u0026\u00e9\ud83c\udf89\x41\u{42}\103\""#, "a/b&é🎉ABC\""),
             (Layer::Backslash, r"\q \u12 \ud800 \u{110000} \18 \", r"\q \u12 \ud800 \u{110000} \18 \"),
-            (Layer::Percent, "a%2Fb%2fc%zz%", "a/b/c%zz%"),
-            (Layer::Entity, "&amp;&#38;&#x26;&nope; & &#;", "&&&&nope; & &#;"),
+            (Layer::Percent, "a%2Fb%2fc%zz%%u002Fd%u00", "a/b/c%zz%/d%u00"),
+            (Layer::Entity, "&amp;&#38;&#x26;&nope; & &#;&sol;&#0000000047;", "&&&&nope; & &#;//"),
+            (Layer::Backslash, r"a\u0062\u00…\/c\…", "ab…/c…"),
+            (Layer::Percent, "a%2…b%2Fc% …", "a…b/c% …"),
+            (Layer::Entity, "&#38;&#00000…", "&…"),
             (Layer::LineBreak, "a\r\nb\n", "ab"),
+            (Layer::Indent, "a b\n \tc\nd", "a bcd"),
+            (Layer::Indent, "a\nb", "a\nb"),
         ] {
             let view = View::of(text.as_bytes(), layer);
             let shown = view.as_ref().map_or(text.as_bytes(), |view| &view.bytes);

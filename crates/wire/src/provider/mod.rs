@@ -83,10 +83,9 @@ pub async fn ask_model(
                     let what = format!("{} (asked {asked} times)", failure.what);
                     return Err(ProviderFailure { what, ..failure });
                 };
-                let again = Instant::now() + wait;
-                if again >= deadline {
-                    return Err(too_late(provider, Some(&failure)));
-                }
+                // A provider may ask for a wait that ends in no time that there is.
+                let again = Instant::now().checked_add(wait).filter(|again| *again < deadline);
+                let Some(again) = again else { return Err(too_late(provider, Some(&failure))) };
                 sleep_until(again).await;
             }
         }

@@ -236,6 +236,15 @@ impl HttpExchange {
                 ..refused
             });
         }
+        let has = |name: &str| response.headers().contains_key(name);
+        if has("transfer-encoding") && has("content-length") {
+            let Refusal { refused, .. } = Box::pin(refusal(response, &Method::POST, self.limit)).await;
+            return End::Refused(Refused {
+                what: "the response has `Transfer-Encoding` and `Content-Length`".to_owned(),
+                help: Some("send one of them: proxies and clients differ in which one counts".to_owned()),
+                ..refused
+            });
+        }
         if status.is_success() && status != StatusCode::OK && (is_event_stream(&response) || is_json(&response)) {
             let what = format!("a request was answered with HTTP {}, not 200", status.as_u16());
             self.arrive(Arrival::Odd { rule: "odd-status", what, evidence: Bytes::new() }).await;

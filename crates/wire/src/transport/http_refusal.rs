@@ -9,6 +9,7 @@ use mcprove_model::{Refused, escape_line, shorten};
 use tokio::time::timeout;
 
 use super::http_client::{NoResponse, header, read_body};
+use crate::line_pipe::excerpt;
 use crate::message::{Message, Reply, ReplyBody, classify};
 
 /// Length of a response that is kept as evidence if it is not a message.
@@ -46,7 +47,7 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
         what = format!("{what}: {}", shorten(&escape_line(&error.message), 200));
     }
     // A copy: a slice would keep the whole body.
-    let evidence = Bytes::copy_from_slice(&body[..body.len().min(EVIDENCE)]);
+    let evidence = excerpt(&body, EVIDENCE);
     Refusal {
         refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()), has_result: false },
         reply,
@@ -58,7 +59,7 @@ pub(super) fn broken_body(read: &Bytes, how: &str, status: StatusCode) -> Refuse
     Refused {
         what: format!("the body of the answer {how}"),
         help: Some("look into the server's log".to_owned()),
-        evidence: Bytes::copy_from_slice(&read[..read.len().min(EVIDENCE)]),
+        evidence: excerpt(read, EVIDENCE),
         status: Some(status.as_u16()),
         has_result: false,
     }

@@ -140,10 +140,7 @@ fn listed(planned: &PlannedCase) -> Value {
 }
 
 /// The value with secrets replaced wherever they are.
-fn without(secrets: &Redactor, value: Value) -> Value {
-    let text = value.to_string();
-    match secrets.text(&text) {
-        std::borrow::Cow::Borrowed(_) => value,
-        std::borrow::Cow::Owned(safe) => serde_json::from_str(&safe).unwrap_or(Value::Null),
-    }
+fn without(secrets: &Redactor, mut value: Value) -> Value {
+    secrets.json(&mut value);
+    value
 }

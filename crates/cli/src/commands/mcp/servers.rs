@@ -226,6 +226,18 @@ mod tests {
     }
 
     #[test]
+    fn the_secrets_of_a_configuration_and_of_a_command_are_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(".mcp.json");
+        let text = r#"{"mcpServers": {"s": {"command": "server", "env": {"TOKEN": "t0ken-of-mine"}}}}"#;
+        std::fs::write(&path, text).expect("written");
+        let known = configured(&path);
+        assert_eq!(known.iter().map(|known| known.spec.secrets.clone()).collect::<Vec<_>>(), [["t0ken-of-mine"]]);
+        let allowed = allowed_server("s=server --token t0ken-of-mine").map(|known| known.spec.secrets.clone());
+        assert_eq!(allowed.ok(), Some(vec!["t0ken-of-mine".to_owned()]));
+    }
+
+    #[test]
     fn a_test_repeats_or_leaves_out_variables() {
         let known = target("server", &[("MODE", "test"), ("EDITOR", "vi")]);
         assert!(same(&known, &target("server", &[])));
