@@ -75,7 +75,7 @@ pub(super) fn made_key(reply: &Reply, noun: &str, wanted: &[String]) -> Option<(
     is_key.then(|| (Value::from(key), None))
 }
 
-/// The keys that a reply gives to so many things that were made with one call: those of a list with as many records.
+/// The keys of the things that one call made: those of a list in the reply with as many records.
 pub(super) fn made_keys(
     reply: &Reply,
     tool: &SequenceTool,

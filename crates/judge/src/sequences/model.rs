@@ -156,7 +156,7 @@ impl SequenceModel {
 }
 
 /// Readers that no other tool makes anything for are about the things that have no readers otherwise: `read_graph` and
-/// `open_nodes` about what `create_entities` makes. Whether they are shows in what they read.
+/// `open_nodes` about what `create_entities` makes. The facts show if that is so.
 fn join_readers(tools: &mut [SequenceTool], families: &mut Vec<Family>) {
     let has = |tools: &[SequenceTool], family: &Family, roles: &[Role]| {
         family.tools.iter().any(|at| roles.contains(&tools[*at].role))
