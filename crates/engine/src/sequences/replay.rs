@@ -96,11 +96,19 @@ pub(crate) async fn minimal(
     // The least that shows it must do so when the server has had time to settle.
     let last = replay(surround, &steps, facts, signature, SETTLING).await;
     if surround.fuzz_context.is_over() {
-        return Some((breach, steps.into_iter().zip(replies).collect()));
+        return Some((breach, as_sent(steps, replies)));
     }
     facts.learn_instability(&last.facts);
     (breach, replies) = (last.failed?.1, last.replies);
-    Some((breach, steps.into_iter().zip(replies).collect()))
+    Some((breach, as_sent(steps, replies)))
+}
+
+/// Steps with their replies, and in their arguments what earlier replies filled in.
+fn as_sent(steps: Vec<Step>, replies: Vec<Reply>) -> Vec<(Step, Reply)> {
+    let known: BTreeMap<u32, Reply> = steps.iter().map(|step| step.id).zip(replies.iter().cloned()).collect();
+    let sent =
+        steps.into_iter().map(|step| Step { args: bound(&step, &known).unwrap_or_else(|| step.args.clone()), ..step });
+    sent.zip(replies).collect()
 }
 
 /// True if every step whose arguments were valid before still has valid ones.

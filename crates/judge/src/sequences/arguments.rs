@@ -1,11 +1,14 @@
 //! Arguments of calls in sequences: plain words and small numbers, so that a server has no reason to refuse or change
 //! them, from small sets, so that calls meet.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use crate::generate::{Dice, Oracle, Places, hash};
-use crate::harm::HarmGuard;
+use crate::harm::{HarmGuard, argument_schema};
 
+use super::batch::Batch;
 use super::key;
 use super::model::SequenceModel;
 use super::role::{Role, SequenceTool};
@@ -17,6 +20,9 @@ const WORDS: &[&str] = &["alpha", "beta", "gamma", "delta"];
 
 /// Keys of our own: some begin with another, some differ in case alone, none is a word of a sentence.
 const KEYS: &[&str] = &["kiwi", "kiw", "Kiwi", "plum", "kiwis"];
+
+/// Calls with two things in their list, in percent.
+const TWO: usize = 35;
 
 /// Inputs made for each tool.
 const BASES: u64 = 3;
@@ -61,16 +67,17 @@ impl Inputs {
         let guard = around.guards.get(at).cloned().unwrap_or_else(HarmGuard::off);
         let given = around.given.get(at).cloned().unwrap_or_default();
         let mut bases = given.clone();
+        let listed = tool.batch.as_ref().map_or_else(|| tool.listed.clone(), |batch| batch.listed(&tool.listed));
         for number in 0..BASES {
             let seed = hash(seed, &number.to_le_bytes());
-            let small = guard.input(&tool.listed, seed, around.places.as_ref());
-            let full = guard.fuller_input(&tool.listed, seed, around.places.as_ref());
+            let small = guard.input(&listed, seed, around.places.as_ref());
+            let full = guard.fuller_input(&listed, seed, around.places.as_ref());
             bases.extend(small.into_iter().chain(full));
         }
         bases.dedup();
         Self {
             bases,
-            oracle: Oracle::new(&tool.schema).ok(),
+            oracle: Oracle::new(&argument_schema(&tool.listed)).ok(),
             folder: around.places.as_ref().map(|places| places.folder.clone()),
             guard,
             given,
@@ -94,14 +101,58 @@ impl Inputs {
         context: &Context<'_>,
         dice: &mut Dice,
     ) -> Option<Made> {
-        let mut base = dice.pick(&self.bases)?.clone();
-        // What is read back is read whole.
-        if let (Role::Read, KeyChoice::Thing(..), Value::Object(map)) = (tool.role, choice, &mut base) {
-            map.retain(|name, _| tool.required.contains(name) || Some(name) == tool.key.as_ref());
-        }
+        let whole = dice.pick(&self.bases)?;
         // Arguments that the user gave are sent as they are, now and then.
         if !self.given.is_empty() && matches!(choice, KeyChoice::Any) && dice.chance(30) {
             return Some((dice.pick(&self.given)?.clone(), Vec::new()));
+        }
+        let one = self.make_one(tool, whole, choice, context, dice)?;
+        Some(match &tool.batch {
+            Some(batch) => self.several(batch, tool, (whole, choice), one, context, dice),
+            None => one,
+        })
+    }
+
+    /// Arguments with one thing in their list, or two.
+    fn several(
+        &self,
+        batch: &Batch,
+        tool: &SequenceTool,
+        (whole, choice): (&Value, &KeyChoice),
+        (first, mut binds): Made,
+        context: &Context<'_>,
+        dice: &mut Dice,
+    ) -> Made {
+        let is_writing = matches!(tool.role, Role::Create | Role::Set | Role::Delete);
+        let is_two = is_writing && !matches!(choice, KeyChoice::Missing(_)) && dice.chance(TWO);
+        let second =
+            if is_two { self.make_one(tool, whole, &context.other(tool, choice, dice), context, dice) } else { None };
+        let key = |args: &Value| tool.parts(args).first().and_then(|part| key::part_key(tool, part));
+        let second = second.filter(|(args, _)| key(args).is_none() || key(args) != key(&first));
+        let Some((second, more)) = second else { return (first, binds) };
+        let parts: Vec<Value> =
+            [&first, &second].into_iter().flat_map(|args| tool.parts(args)).map(Cow::into_owned).collect();
+        let both = batch.whole(parts);
+        if !self.accepts(&both) {
+            return (first, binds);
+        }
+        binds.extend(more.into_iter().map(|bind| Bind { at: batch.second(&bind.at), ..bind }));
+        (both, binds)
+    }
+
+    /// Arguments for a call about one thing.
+    fn make_one(
+        &self,
+        tool: &SequenceTool,
+        whole: &Value,
+        choice: &KeyChoice,
+        context: &Context<'_>,
+        dice: &mut Dice,
+    ) -> Option<Made> {
+        let mut base = tool.parts(whole).into_iter().next()?.into_owned();
+        // What is read back is read whole.
+        if let (Role::Read, KeyChoice::Thing(..), Value::Object(map)) = (tool.role, choice, &mut base) {
+            map.retain(|name, _| tool.required.contains(name) || Some(name) == tool.key.as_ref());
         }
         let mut args = base.clone();
         let mut binds = Vec::new();
@@ -125,7 +176,7 @@ impl Inputs {
                 args.as_object_mut()?.shift_remove(name);
             }
         }
-        if !self.accepts(&args) {
+        if !self.accepts(&tool.whole(args.clone())) {
             args = base;
             binds.clear();
         }
@@ -145,11 +196,7 @@ impl Inputs {
         let own = tool.schema.get("properties").and_then(|all| all.get(name)).cloned().unwrap_or_default();
         if let Some((known, thing)) = context.referred(tool, name, dice) {
             if let Some((step, path)) = &thing.origin {
-                binds.push(Bind {
-                    at: format!("/{}", name.replace('~', "~0").replace('/', "~1")),
-                    step: *step,
-                    path: path.clone(),
-                });
+                binds.push(Bind { at: tool.place(name), step: *step, path: path.clone() });
             }
             return Some(as_type(&thing.key, &known, made));
         }
@@ -178,14 +225,14 @@ impl Inputs {
         dice: &mut Dice,
         (mut args, mut binds): Made,
     ) -> Option<Made> {
-        let Some(name) = &tool.key else { return Some((args, binds)) };
-        let at = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        let Some(name) = &tool.key else { return Some((tool.whole(args), binds)) };
+        let at = format!("/{}", key::escaped(name));
         let old = args.get(name).cloned().unwrap_or_else(|| own_type(tool, name));
         let value = match choice {
             KeyChoice::Thing(family, key) => {
                 let thing = context.world.things.get(&(*family, key.clone()))?;
                 if let Some((step, path)) = &thing.origin {
-                    binds.push(Bind { at, step: *step, path: path.clone() });
+                    binds.push(Bind { at: tool.place(name), step: *step, path: path.clone() });
                 }
                 as_type(&thing.key, key, &old)
             }
@@ -210,11 +257,12 @@ impl Inputs {
         };
         let plain = args.clone();
         args[name] = value;
+        let args = tool.whole(args);
         if self.accepts(&args) {
             return Some((args, binds));
         }
         // A key that the schema does not allow is not sent; one of the schema's own may do.
-        matches!(choice, KeyChoice::Any).then_some((plain, Vec::new()))
+        matches!(choice, KeyChoice::Any).then(|| (tool.whole(plain), Vec::new()))
     }
 
     /// Arguments with something wrong in them: at the end of a list, in a field, or in a key.
@@ -261,6 +309,18 @@ pub(super) struct Context<'c> {
 }
 
 impl Context<'_> {
+    /// The key of a second thing in the same call.
+    fn other(&self, tool: &SequenceTool, choice: &KeyChoice, dice: &mut Dice) -> KeyChoice {
+        let KeyChoice::Thing(family, key) = choice else { return KeyChoice::Any };
+        let others: Vec<&String> =
+            self.world.in_state(*family, Life::Live).map(|(other, _)| other).filter(|other| *other != key).collect();
+        match dice.pick(&others) {
+            Some(other) => KeyChoice::Thing(*family, (*other).clone()),
+            None if tool.role == Role::Delete => choice.clone(),
+            None => KeyChoice::Any,
+        }
+    }
+
     /// A thing of another kind that an argument names: `project_id` is the key of a project.
     fn referred(&self, tool: &SequenceTool, name: &str, dice: &mut Dice) -> Option<(String, &Thing)> {
         let plain = name.replace(['_', '-'], "").to_lowercase();
@@ -300,9 +360,4 @@ fn is_path(text: &str, folder: Option<&str>) -> bool {
 pub(super) fn telling_text(thing: &Thing) -> Option<&str> {
     let texts = thing.fields.values().filter_map(Value::as_str).filter(|text| text.len() >= 3);
     texts.max_by_key(|text| text.starts_with("word"))
-}
-
-/// The key of a thing as it is sent.
-pub(super) fn key_text(value: &Value) -> Option<String> {
-    key::text_of(value)
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::arguments::{Context, Inputs, KeyChoice, Made, Surroundings, telling_text};
 use super::judgement::Judge;
+use super::key::named_key;
 use super::model::SequenceModel;
 use super::role::Role;
 use super::step::{Bind, Step, StepTarget};
@@ -277,10 +278,10 @@ impl<'m> Explorer<'m> {
     fn binds_of(&self, at: usize, args: &Value, judge: &Judge<'_>) -> Vec<Bind> {
         let tool = &self.model.tools[at];
         let Some(name) = &tool.key else { return Vec::new() };
-        let key = args.get(name).and_then(super::arguments::key_text);
+        let key = named_key(tool, args);
         let thing = key.and_then(|key| judge.world.things.get(&(self.model.family_of(at), key)));
         let origin = thing.and_then(|thing| thing.origin.clone());
-        origin.map(|(step, path)| Bind { at: format!("/{name}"), step, path }).into_iter().collect()
+        origin.map(|(step, path)| Bind { at: tool.place(name), step, path }).into_iter().collect()
     }
 
     /// One call of a tool on a thing.
@@ -453,7 +454,7 @@ impl<'m> Explorer<'m> {
         let tool = &self.model.tools[at];
         let [only] = tool.required.as_slice() else { return Vec::new() };
         let listed = tool.schema.get("properties").and_then(|all| all.get(only)?.get("enum")?.as_array());
-        listed.into_iter().flatten().map(|value| json!({only: value})).collect()
+        listed.into_iter().flatten().map(|value| tool.whole(json!({only: value}))).collect()
     }
 
     /// Asks for the parts of a list.

@@ -63,6 +63,7 @@ pub fn programs(
     };
     let readers = of(&[Role::Read]);
     let writers = of(&[Role::Update, Role::Set, Role::Write, Role::Create, Role::Delete]);
+    let place = |at: usize| Some(model.tools[at].place(model.tools[at].key.as_deref()?));
     for (nth, one) in writers.iter().enumerate() {
         for other in &writers[nth..] {
             let call = |at: usize, explorer: &mut Explorer<'_>| match &key {
@@ -71,10 +72,10 @@ pub fn programs(
             };
             let (Some(first), Some(mut second)) = (call(*one, explorer), call(*other, explorer)) else { continue };
             // Without a thing that was made, both name the same key.
-            let named = |at: usize, step: &Step| step.args.get(model.tools[at].key.as_deref()?).cloned();
+            let named = |at: usize, step: &Step| step.args.pointer(&place(at)?).cloned();
             let shared = named(*one, &first);
-            if let (None, Some(shared), Some(name)) = (&key, &shared, &model.tools[*other].key) {
-                second.args[name] = shared.clone();
+            if key.is_none() {
+                share(&mut second, place(*other), shared.as_ref());
             }
             let mut after: Vec<Step> = Vec::new();
             for reader in &readers {
@@ -83,8 +84,8 @@ pub fn programs(
                     None => explorer.plain_call(*reader, judge),
                 };
                 let Some(mut read) = read else { continue };
-                if let (None, Some(shared), Some(name)) = (&key, &shared, &model.tools[*reader].key) {
-                    read.args[name] = shared.clone();
+                if key.is_none() {
+                    share(&mut read, place(*reader), shared.as_ref());
                 }
                 after.push(read);
             }
@@ -95,6 +96,13 @@ pub fn programs(
         }
     }
     found
+}
+
+/// Puts a key into the arguments of a call.
+fn share(step: &mut Step, place: Option<String>, shared: Option<&Value>) {
+    if let (Some(shared), Some(old)) = (shared, place.and_then(|place| step.args.pointer_mut(&place))) {
+        *old = shared.clone();
+    }
 }
 
 /// True if two histories have the same replies: keys that servers make up are compared by the order in which they come.

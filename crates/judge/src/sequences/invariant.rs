@@ -65,7 +65,8 @@ impl Scene<'_> {
 
     /// True if a call names a thing and says nothing more about what is wanted of it.
     pub(super) fn is_about_key_alone(&self) -> bool {
-        self.step.args.as_object().is_some_and(|args| args.len() == 1)
+        let parts = self.tool.map(|tool| tool.parts(&self.step.args)).unwrap_or_default();
+        matches!(parts.as_slice(), [only] if only.as_object().is_some_and(|args| args.len() == 1))
     }
 
     /// Names under which the family of the tool has its keys.

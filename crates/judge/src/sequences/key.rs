@@ -75,11 +75,54 @@ pub(super) fn made_key(reply: &Reply, noun: &str, wanted: &[String]) -> Option<(
     is_key.then(|| (Value::from(key), None))
 }
 
-/// The key that a call names.
-pub(super) fn named_key(tool: &SequenceTool, args: &Value) -> Option<String> {
-    text_of(args.get(tool.key.as_deref()?)?)
+/// The keys of the things that one call made: those of a list in the reply with as many records.
+pub(super) fn made_keys(
+    reply: &Reply,
+    tool: &SequenceTool,
+    wanted: &[String],
+    count: usize,
+) -> Vec<(Value, Option<String>)> {
+    if count == 1
+        && let Some(only) = made_key(reply, &tool.noun, wanted)
+    {
+        return vec![only];
+    }
+    let lists = reply.doc.iter().filter(|_| tool.batch.is_some()).flat_map(|doc| match doc {
+        Value::Array(items) => vec![(String::new(), items)],
+        Value::Object(map) => {
+            let list = |(name, inner): (&String, &'_ Value)| inner.is_array().then(|| format!("/{}", escaped(name)));
+            map.iter().filter_map(|entry| list(entry).zip(entry.1.as_array())).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    });
+    let key = |before: &str, at: usize, item: &Value| {
+        let ranked = item.as_object()?.iter().filter_map(|(name, value)| {
+            let by_name = wanted.contains(name).then_some(0);
+            let rank = by_name.or_else(|| rank(name, &tool.noun).filter(|rank| *rank < 4).map(|rank| rank + 1))?;
+            text_of(value).map(|_| (rank, name, value))
+        });
+        let (_, name, value) = ranked.min_by_key(|(rank, _, _)| *rank)?;
+        Some((value.clone(), Some(format!("{before}/{at}/{}", escaped(name)))))
+    };
+    let mut of_lists = lists.filter(|(_, items)| items.len() == count).filter_map(|(before, items)| {
+        items.iter().enumerate().map(|(at, item)| key(&before, at, item)).collect::<Option<Vec<_>>>()
+    });
+    of_lists.next().unwrap_or_default()
 }
 
-fn escaped(name: &str) -> String {
+/// The key that a call names; none if it names several.
+pub(super) fn named_key(tool: &SequenceTool, args: &Value) -> Option<String> {
+    match tool.parts(args).as_slice() {
+        [only] => part_key(tool, only),
+        _ => None,
+    }
+}
+
+/// The key in the arguments about one thing.
+pub(super) fn part_key(tool: &SequenceTool, part: &Value) -> Option<String> {
+    text_of(part.get(tool.key.as_deref()?)?)
+}
+
+pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

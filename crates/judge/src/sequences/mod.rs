@@ -5,6 +5,7 @@
 //! replies always give the same verdict, so that a failing sequence can be replayed and shrunk.
 
 mod arguments;
+mod batch;
 mod difference;
 mod explore;
 mod facts;

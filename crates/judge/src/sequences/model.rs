@@ -3,6 +3,7 @@
 use mcprove_model::{FuzzDictionary, FuzzInvariant};
 use serde_json::Value;
 
+use super::key;
 use super::role::{Role, SequenceTool};
 use crate::generate::words;
 
@@ -69,6 +70,7 @@ impl SequenceModel {
                 None => families.push(Family { noun: tool.noun.clone(), tools: vec![at], ..Family::default() }),
             }
         }
+        join_readers(&mut tools, &mut families);
         let all = tools.iter().map(|tool| tool.listed.to_string().to_lowercase()).collect::<Vec<_>>();
         let says = |at: usize, known: &[&str]| known.iter().any(|text| all[at].contains(text));
         let restores = tools.iter().any(|tool| words(&tool.name).iter().any(|word| RESTORING.contains(&word.as_str())));
@@ -85,18 +87,28 @@ impl SequenceModel {
             keys.sort();
             keys.dedup();
             let has_consumers = !keys.is_empty();
+            let mut names = Vec::new();
             for at in &family.tools {
                 let tool = &mut tools[*at];
                 if tool.role == Role::Create {
                     // A creator has a key of its own only if the consumers take the same argument.
                     let properties = tool.schema.get("properties").and_then(Value::as_object);
                     let shared = keys.iter().find(|key| properties.is_some_and(|all| all.contains_key(*key)));
-                    tool.key = shared.cloned();
+                    // A record of a list has no other name than the key: `name` where others take `entityName`.
+                    let alike = || {
+                        let is_key = |own: &&String| keys.iter().any(|key| is_same_key(own, key, &family.noun));
+                        tool.required.iter().find(is_key).filter(|_| tool.batch.is_some())
+                    };
+                    tool.key = shared.or_else(alike).cloned();
+                    names.extend(tool.key.clone());
                 }
                 if tool.role == Role::Set && !has_consumers {
                     keys.extend(tool.key.clone());
                 }
             }
+            // A record is known by the name that it was made with.
+            names.retain(|name| !keys.contains(name));
+            keys.splice(0..0, names);
             // The name that the user gives comes first.
             for link in dictionary.links.iter().filter(|link| link.thing == family.noun) {
                 keys.retain(|known| *known != link.key);
@@ -141,4 +153,52 @@ impl SequenceModel {
             })
             .collect()
     }
+}
+
+/// Readers that no other tool makes anything for are about the things that have no readers otherwise: `read_graph` and
+/// `open_nodes` about what `create_entities` makes. The facts show if that is so.
+fn join_readers(tools: &mut [SequenceTool], families: &mut Vec<Family>) {
+    let has = |tools: &[SequenceTool], family: &Family, roles: &[Role]| {
+        family.tools.iter().any(|at| roles.contains(&tools[*at].role))
+    };
+    let readers = [Role::Read, Role::List, Role::Search];
+    let is_maker = |family: &&Family| {
+        has(tools, family, &[Role::Create, Role::Set])
+            && has(tools, family, &[Role::Update, Role::Delete])
+            && !has(tools, family, &readers)
+    };
+    let makers: Vec<String> = families.iter().filter(is_maker).map(|family| family.noun.clone()).collect();
+    let [maker] = makers.as_slice() else { return };
+    let is_reader = |family: &Family| {
+        let fits = |at: &usize| {
+            let tool = &tools[*at];
+            match tool.role {
+                Role::List | Role::Search => true,
+                Role::Read => tool.key.as_ref().is_some_and(|name| key::rank(name, maker).is_some()),
+                Role::Create | Role::Set | Role::Update | Role::Delete | Role::Count | Role::Write | Role::Look => {
+                    false
+                }
+            }
+        };
+        !family.noun.is_empty() && family.tools.iter().all(fits)
+    };
+    let (joined, mut left): (Vec<Family>, Vec<Family>) = families.drain(..).partition(is_reader);
+    for at in joined.iter().flat_map(|family| &family.tools) {
+        tools[*at].noun.clone_from(maker);
+    }
+    if let Some(family) = left.iter_mut().find(|family| family.noun == *maker) {
+        family.tools.extend(joined.into_iter().flat_map(|family| family.tools));
+        family.tools.sort_unstable();
+    }
+    *families = left;
+}
+
+/// True if two arguments hold the key of the same kind of thing: `name` and `entityName`.
+fn is_same_key(one: &str, other: &str, noun: &str) -> bool {
+    let plain = |name: &str| -> String {
+        let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+        let noun: String = noun.chars().filter(char::is_ascii_alphanumeric).collect();
+        name.strip_prefix(&noun).filter(|rest| !rest.is_empty()).map_or_else(|| name.clone(), str::to_owned)
+    };
+    plain(one) == plain(other) && key::rank(one, noun).is_some()
 }

@@ -3,7 +3,11 @@
 use mcprove_model::{Outcome, first_json, text_of_tool_result};
 use serde_json::{Map, Value};
 
+use crate::scan_verdict::error_as_success;
 use crate::snapshot::{Masks, is_volatile};
+
+/// The longest reply that may be nothing but an error message.
+const SHORT: usize = 2_000;
 
 /// Values visited in one reply.
 const VISITED: usize = 20_000;
@@ -18,6 +22,8 @@ pub struct Reply {
     pub is_broken: bool,
     /// True if the server refuses calls for now: a rate limit, a lock.
     pub is_refusal: bool,
+    /// True if it is a result whose text says that the call failed.
+    pub(super) says_error: bool,
     /// The structured content, or the JSON that the text is.
     pub doc: Option<Value>,
     /// The text, or the message of the error; times and the like are masked.
@@ -42,12 +48,28 @@ impl Reply {
 
     /// The reply to a restart.
     pub fn restarted() -> Self {
-        Self { is_fine: true, is_broken: false, is_refusal: false, doc: None, text: String::new(), is_volatile: false }
+        Self {
+            is_fine: true,
+            is_broken: false,
+            is_refusal: false,
+            says_error: false,
+            doc: None,
+            text: String::new(),
+            is_volatile: false,
+        }
     }
 
     fn failed(message: &str, is_broken: bool) -> Self {
         let is_refusal = !is_broken && is_refusal(message);
-        Self { is_fine: false, is_broken, is_refusal, doc: None, text: masked(message), is_volatile: false }
+        Self {
+            is_fine: false,
+            is_broken,
+            is_refusal,
+            says_error: false,
+            doc: None,
+            text: masked(message),
+            is_volatile: false,
+        }
     }
 
     fn of_result(result: &Value) -> Self {
@@ -63,9 +85,10 @@ impl Reply {
             Some(_) | None => Some(result.clone()),
         };
         let is_refusal = !is_fine && is_refusal(&raw);
+        let says_error = is_fine && raw.len() <= SHORT && error_as_success(result, &Value::Null).is_some();
         let is_volatile = is_volatile(&raw);
         let text = if is_volatile { masked(&raw) } else { raw };
-        Self { is_fine, is_broken: false, is_refusal, doc, text, is_volatile }
+        Self { is_fine, is_broken: false, is_refusal, says_error, doc, text, is_volatile }
     }
 
     /// True if it says that there is nothing: null, an empty list, map or text.
@@ -74,7 +97,10 @@ impl Reply {
             Some(Value::Null) => true,
             Some(Value::Array(items)) => items.is_empty(),
             Some(Value::Object(map)) => {
-                map.is_empty() || map.len() == 1 && map.values().all(|value| value.is_null() || is_empty(value))
+                let is_gone = |value: &Value| value.is_null() || is_empty(value);
+                // Of several values, an empty text may be one that was written.
+                let is_list = |value: &Value| is_gone(value) && !value.is_string();
+                map.len() <= 1 && map.values().all(is_gone) || map.values().all(is_list)
             }
             Some(Value::String(text)) => text.trim().is_empty(),
             Some(Value::Bool(_) | Value::Number(_)) => false,

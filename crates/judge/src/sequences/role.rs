@@ -1,8 +1,11 @@
 //! The part that a tool plays in sequences, by its name, its schema and its annotations.
 
+use std::borrow::Cow;
+
 use mcprove_model::{FuzzLink, LinkPart, LinkedTool};
 use serde_json::Value;
 
+use super::batch::Batch;
 use super::key;
 use crate::generate::{singular, words};
 use crate::harm::argument_schema;
@@ -71,6 +74,10 @@ const HIDDEN: &[&str] = &["archive", "archived", "deleted", "removed", "trash", 
 const REUSING: &[&str] = &["first free", "given out again", "lowest free", "next free", "recycl", "reuse", "slot"];
 
 const QUERIES: &[&str] = &["filter", "keyword", "match", "pattern", "q", "query", "search", "term", "text"];
+/// Last words of arguments with something to do or to store, which is no key.
+const TEXTS: &[&str] =
+    &["command", "content", "expression", "message", "prompt", "question", "script", "sql", "statement"];
+
 const LIMITS: &[&str] = &["limit", "maxresults", "pagesize", "perpage", "max", "first", "top", "size"];
 const OFFSETS: &[&str] = &["offset", "skip", "start", "from"];
 const CURSORS: &[&str] = &["cursor", "pagetoken", "after", "nextcursor", "next"];
@@ -84,7 +91,9 @@ pub struct SequenceTool {
     pub name: String,
     /// The tool as it is listed.
     pub listed: Value,
-    /// The schema of its arguments.
+    /// The list of things that it takes, if it takes several.
+    pub(super) batch: Option<Batch>,
+    /// The schema of its arguments; of those about one thing if it takes several.
     pub schema: Value,
     /// Its part.
     pub role: Role,
@@ -102,7 +111,7 @@ pub struct SequenceTool {
     pub cursor: Option<String>,
     /// The argument that orders a list.
     pub sort: Option<String>,
-    /// The names of the arguments that must be there.
+    /// The names of the arguments that must be there, of those in `schema`.
     pub required: Vec<String>,
     /// True if it says that it only reads.
     pub is_read_only: bool,
@@ -118,13 +127,20 @@ impl SequenceTool {
     /// Learns the part of a tool from its description.
     pub(super) fn of(listed: &Value, instructions: Option<&str>) -> Self {
         let name = listed.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let schema = argument_schema(listed);
+        let whole = argument_schema(listed);
         let hint = |key: &str| listed.get("annotations").and_then(|hints| hints.get(key)).and_then(Value::as_bool);
         let writes = match tool_effect(listed, instructions) {
             ToolEffect::Reads | ToolEffect::Unclear => false,
             ToolEffect::Writes { .. } | ToolEffect::LooksLikeWriting { .. } => true,
         };
         let all = words(&name);
+        let verb_at = all.iter().position(|word| is_role_word(word));
+        let noun = noun(&all, verb_at);
+        let needs_nothing = texts(whole.get("required")).is_empty();
+        let (batch, schema) = match Batch::of(&whole, &noun) {
+            Some((batch, flat)) => (Some(batch), flat),
+            None => (None, whole),
+        };
         let required: Vec<String> = texts(schema.get("required"));
         let properties: Vec<String> = schema
             .get("properties")
@@ -133,15 +149,13 @@ impl SequenceTool {
             .unwrap_or_default();
         let of_kind =
             |known: &[&str]| properties.iter().find(|property| known.contains(&squeezed(property).as_str())).cloned();
-        let verb_at = all.iter().position(|word| is_role_word(word));
-        let noun = noun(&all, verb_at);
         let query = of_kind(QUERIES);
         let key = key_argument(&schema, &properties, &required, &noun);
         let role = role(
             &all,
             verb_at,
             writes,
-            &RoleFacts { key: key.as_deref(), query: query.as_deref(), required: &required },
+            &RoleFacts { has_key: key.is_some(), has_query: query.is_some(), needs_nothing },
         );
         let is_record = all.iter().any(|word| RECORDS.contains(&singular(word)));
         Self {
@@ -163,6 +177,7 @@ impl SequenceTool {
             },
             name,
             listed: listed.clone(),
+            batch,
             schema,
         }
     }
@@ -185,6 +200,10 @@ impl SequenceTool {
             let own = self.schema.get("properties")?.get(&link.key).map(|_| &link.key);
             own.or_else(only).cloned()
         });
+        let argument = argument.map(|name| match &self.batch {
+            Some(batch) => batch.argument(name),
+            None => name,
+        });
         self.query = argument.clone().filter(|_| self.role == Role::Search);
         let is_keyed = matches!(self.role, Role::Read | Role::Set | Role::Update | Role::Delete);
         self.key = argument.filter(|_| is_keyed);
@@ -200,19 +219,44 @@ impl SequenceTool {
 
     /// True if it can be called without arguments.
     pub(super) fn needs_nothing(&self) -> bool {
-        self.required.is_empty()
+        self.required.is_empty() && self.batch.is_none()
+    }
+
+    /// The arguments about each thing that a call names: those of the call, unless it has a list of them.
+    pub(super) fn parts<'a>(&self, args: &'a Value) -> Vec<Cow<'a, Value>> {
+        match &self.batch {
+            Some(batch) => batch.parts(args),
+            None => vec![Cow::Borrowed(args)],
+        }
+    }
+
+    /// The arguments of a call about one thing.
+    pub(super) fn whole(&self, part: Value) -> Value {
+        match &self.batch {
+            Some(batch) => batch.whole(vec![part]),
+            None => part,
+        }
+    }
+
+    /// JSON Pointer to an argument about the first thing that a call names.
+    pub(super) fn place(&self, name: &str) -> String {
+        let inner = format!("/{}", key::escaped(name));
+        match &self.batch {
+            Some(batch) => batch.place(0, &inner),
+            None => inner,
+        }
     }
 }
 
-struct RoleFacts<'f> {
-    key: Option<&'f str>,
-    query: Option<&'f str>,
-    required: &'f [String],
+struct RoleFacts {
+    has_key: bool,
+    has_query: bool,
+    needs_nothing: bool,
 }
 
-fn role(all: &[String], verb_at: Option<usize>, writes: bool, facts: &RoleFacts<'_>) -> Role {
+fn role(all: &[String], verb_at: Option<usize>, writes: bool, facts: &RoleFacts) -> Role {
     let word = verb_at.map(|at| all[at].as_str()).unwrap_or_default();
-    let has_key = facts.key.is_some();
+    let has_key = facts.has_key;
     let is = |known: &[&str]| known.contains(&word);
     if writes {
         return match () {
@@ -225,11 +269,12 @@ fn role(all: &[String], verb_at: Option<usize>, writes: bool, facts: &RoleFacts<
         };
     }
     match () {
-        () if is(COUNTING) && facts.required.is_empty() => Role::Count,
-        () if is(SEARCHING) && facts.query.is_some() => Role::Search,
+        () if is(COUNTING) && facts.needs_nothing => Role::Count,
+        () if is(SEARCHING) && facts.has_query => Role::Search,
         () if all.iter().any(|word| HIDDEN.contains(&word.as_str())) => Role::Look,
-        () if (is(LISTING) || is(READING) || is(SEARCHING)) && facts.required.is_empty() => Role::List,
-        () if (is(READING) || is(SEARCHING)) && has_key => Role::Read,
+        () if (is(LISTING) || is(READING) || is(SEARCHING)) && facts.needs_nothing => Role::List,
+        // What is opened without being written is read.
+        () if (is(READING) || is(SEARCHING) || word == "open") && has_key => Role::Read,
         () => Role::Look,
     }
 }
@@ -250,8 +295,17 @@ fn noun(all: &[String], verb_at: Option<usize>) -> String {
         let is_other_verb = verb(word).is_some_and(|verb| at == 0 || !verb.is_noun && verb.kind == VerbKind::Reads);
         Some(at) != verb_at && !SMALL.contains(&word) && !is_other_verb
     };
-    let left = all.iter().enumerate().filter(|(at, word)| is_noun(*at, word)).map(|(_, word)| singular(word));
+    let left = all.iter().enumerate().filter(|(at, word)| is_noun(*at, word)).map(|(_, word)| one_of(word));
     left.collect::<Vec<_>>().join("_")
+}
+
+/// A word for one of several things: `entity` of `entities`.
+pub(super) fn one_of(word: &str) -> Cow<'_, str> {
+    const WITH_IE: &[&str] = &["calories", "cookies", "movies", "series", "species"];
+    match word.strip_suffix("ies") {
+        Some(stem) if stem.len() > 2 && !WITH_IE.contains(&word) => Cow::Owned(format!("{stem}y")),
+        Some(_) | None => Cow::Borrowed(singular(word)),
+    }
 }
 
 fn key_argument(schema: &Value, properties: &[String], required: &[String], noun: &str) -> Option<String> {
@@ -267,9 +321,15 @@ fn key_argument(schema: &Value, properties: &[String], required: &[String], noun
         return Some(name.clone());
     }
     match required {
-        [only] if scalars.contains(&only) => Some(only.clone()),
+        [only] if scalars.contains(&only) && !is_text(only) => Some(only.clone()),
         _ => None,
     }
+}
+
+/// True if an argument has a text that is no key: a query, a command.
+fn is_text(name: &str) -> bool {
+    let known = |word: &String| TEXTS.contains(&word.as_str()) || QUERIES.contains(&word.as_str());
+    words(name).last().is_some_and(known)
 }
 
 fn squeezed(name: &str) -> String {

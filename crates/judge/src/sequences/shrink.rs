@@ -137,7 +137,16 @@ fn with_arguments(steps: &[Step], at: usize, args: &Value) -> Option<Vec<Step>> 
     if step.binds.iter().any(|bind| args.pointer(&bind.at).is_none()) {
         return None;
     }
-    step.args = args.clone();
+    let mut args = args.clone();
+    for bind in &step.binds {
+        if let (Some(filled), Some(old)) = (args.pointer_mut(&bind.at), step.args.pointer(&bind.at)) {
+            *filled = old.clone();
+        }
+    }
+    if args == step.args {
+        return None;
+    }
+    step.args = args;
     Some(changed)
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::facts::Facts;
-use super::key::{self, made_key, named_key};
+use super::key::{self, made_keys, named_key, part_key};
 use super::model::SequenceModel;
 use super::reply::Reply;
 use super::role::{Role, SequenceTool};
@@ -56,14 +56,14 @@ pub(super) struct Thing {
 
 impl Thing {
     /// Takes in fields that were written.
-    fn rewrite(&mut self, fields: BTreeMap<String, Value>, step: &Step) {
+    fn rewrite(&mut self, fields: BTreeMap<String, Value>, id: u32) {
         for (name, value) in fields {
             self.confirmed.remove(&name);
             if let Some(Value::String(old)) = self.fields.insert(name, value.clone()).filter(|old| *old != value) {
                 self.past.push(old);
             }
         }
-        self.written_at = step.id;
+        self.written_at = id;
     }
 }
 
@@ -143,6 +143,12 @@ impl World {
                     }
                     self.observe(model, step, reply);
                     self.confirm(model, at, step, reply);
+                } else if reply.says_error {
+                    // It may have done a part of it.
+                    self.forget();
+                    let named = scalars(&step.args);
+                    let named = self.things.iter_mut().filter(|((_, key), _)| named.contains(key));
+                    named.for_each(|(_, thing)| thing.life = Life::Doubtful);
                 } else if reply.is_fine {
                     self.write(model, at, step, reply, facts);
                 } else {
@@ -226,27 +232,47 @@ impl World {
         }
         self.last_write = Some((step.target, step.args.clone()));
         self.forget();
-        let named = named_key(tool, &step.args);
-        let own = named.clone().map(|key| (family, key));
+        let parts = tool.parts(&step.args);
+        let made = if tool.role == Role::Create && tool.key.is_none() {
+            made_keys(reply, tool, &model.families[family].keys, parts.len())
+        } else {
+            Vec::new()
+        };
+        let mut made = made.into_iter();
+        for part in &parts {
+            self.write_one((tool, family, folds), step.id, part, made.next());
+        }
+    }
+
+    /// Takes in what a call did to one thing, and the key that its reply gives to it.
+    fn write_one(
+        &mut self,
+        (tool, family, folds): (&SequenceTool, usize, bool),
+        id: u32,
+        args: &Value,
+        made: Option<(Value, Option<String>)>,
+    ) {
+        let own = part_key(tool, args).map(|key| (family, key));
         match (tool.role, own) {
             (Role::Create, None) => {
-                let keys = &model.families[family].keys;
-                let Some((value, pointer)) = made_key(reply, &tool.noun, keys) else {
+                let Some((value, pointer)) = made else {
+                    // What is made without a key may be a part of what the call names: a tag, a comment.
+                    self.doubt_others(&(family, String::new()), args, tool.role, folds);
                     self.touched = None;
                     return;
                 };
                 let Some(text) = key::text_of(&value) else { return };
                 let thing = Thing {
                     key: value,
-                    origin: pointer.map(|pointer| (step.id, pointer)),
+                    origin: pointer.map(|pointer| (id, pointer)),
                     is_made_by_server: true,
                     life: Life::Live,
-                    fields: written(&step.args, tool),
+                    fields: written(args, tool),
                     past: Vec::new(),
                     confirmed: BTreeSet::new(),
-                    made_with: step.args.clone(),
-                    made_at: step.id,
-                    written_at: step.id,
+                    made_with: args.clone(),
+                    made_at: id,
+                    written_at: id,
                 };
                 self.things.insert((family, text.clone()), thing);
                 self.touched = Some((family, text));
@@ -259,18 +285,18 @@ impl World {
                 let mut past = known.map(|known| known.past.clone()).unwrap_or_default();
                 past.extend(known.into_iter().flat_map(Thing::texts));
                 let thing = Thing {
-                    key: key_name.and_then(|name| step.args.get(name)).cloned().unwrap_or_default(),
+                    key: key_name.and_then(|name| args.get(name)).cloned().unwrap_or_default(),
                     origin: None,
                     is_made_by_server: false,
                     life,
-                    fields: written(&step.args, tool),
+                    fields: written(args, tool),
                     past,
                     confirmed: BTreeSet::new(),
-                    made_with: step.args.clone(),
-                    made_at: step.id,
-                    written_at: step.id,
+                    made_with: args.clone(),
+                    made_at: id,
+                    written_at: id,
                 };
-                self.doubt_others(&own, &step.args, tool.role, folds);
+                self.doubt_others(&own, args, tool.role, folds);
                 self.touched = Some(own.clone());
                 self.things.insert(own, thing);
                 return;
@@ -278,7 +304,7 @@ impl World {
             (Role::Update, Some(own)) => {
                 if let Some(thing) = self.things.get_mut(&own) {
                     if thing.life == Life::Live {
-                        thing.rewrite(written(&step.args, tool), step);
+                        thing.rewrite(written(args, tool), id);
                         // A key that is written anew names another thing.
                         let renames = thing.fields.iter().any(|(name, _)| Some(name.as_str()) == tool.key.as_deref());
                         if renames {
@@ -288,7 +314,7 @@ impl World {
                         thing.life = Life::Doubtful;
                     }
                 }
-                self.doubt_others(&own, &step.args, tool.role, folds);
+                self.doubt_others(&own, args, tool.role, folds);
                 self.touched = Some(own);
                 return;
             }
@@ -298,18 +324,18 @@ impl World {
                 if let Some(thing) = self.things.get_mut(&own) {
                     thing.life = if thing.life == Life::Live && is_whole { Life::Deleted } else { Life::Doubtful };
                 }
-                self.doubt_others(&own, &step.args, tool.role, folds);
+                self.doubt_others(&own, args, tool.role, folds);
                 self.touched = Some(own);
                 return;
             }
             (_, own) => {
-                self.doubt(&step.args, tool);
+                self.doubt(args, tool);
                 self.touched = own.filter(|own| self.things.contains_key(own));
                 return;
             }
         }
         let Some(own) = self.touched.clone() else { return };
-        self.doubt_others(&own, &step.args, tool.role, folds);
+        self.doubt_others(&own, args, tool.role, folds);
     }
 
     /// Another thing that a call names, or that was made with what it names, may have been changed.

@@ -6,6 +6,7 @@ pub(crate) enum Group {
     Notes,
     Values,
     Counters,
+    Graph,
     Settings,
     Unusual,
     Projects,
@@ -25,14 +26,22 @@ const fn values(name: &'static str) -> Bug {
     Bug { name, group: Group::Values }
 }
 
+const fn graph(name: &'static str) -> Bug {
+    Bug { name, group: Group::Graph }
+}
+
 /// Every bug; `none` of each group has none.
 pub(crate) const BUGS: &[Bug] = &[
+    graph("batch-deletes-last"),
+    graph("batch-keeps-first"),
+    graph("batch-shifts"),
     notes("count-drifts"),
     notes("crash-after-delete"),
     notes("cursor-repeats"),
     notes("delete-forgotten"),
     notes("descriptor-leak"),
     notes("half-import"),
+    graph("index-keeps-deleted"),
     notes("id-reuse"),
     notes("limit-plus-one"),
     notes("list-keeps-title"),
@@ -68,6 +77,7 @@ pub(crate) const HABITS: &[Bug] = &[
     unusual("cursor-snapshot"),
     unusual("defaults"),
     unusual("delete-any"),
+    values("error-text"),
     unusual("escapes"),
     unusual("id-pool"),
     values("keeps-first"),
@@ -78,6 +88,8 @@ pub(crate) const HABITS: &[Bug] = &[
     Bug { name: "projects", group: Group::Projects },
     values("prose"),
     unusual("rate-limit"),
+    values("queries"),
+    values("raw"),
     unusual("recent-first"),
     Bug { name: "robots", group: Group::Robots },
     unusual("session"),

@@ -4,6 +4,7 @@
 
 mod bugs;
 mod counters;
+mod graph;
 mod notes;
 mod projects;
 mod robots;

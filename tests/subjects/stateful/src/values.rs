@@ -26,6 +26,10 @@ impl Values {
                 reading("list_values", &json!({}), &[]),
             ]);
         }
+        if self.bug == "queries" {
+            let query = json!({"query": {"type": "string"}});
+            return json!([writing("write_query", &query, &["query"]), reading("read_query", &query, &["query"])]);
+        }
         json!([
             writing("set_value", &json!({"key": {"type": "string"}, "value": {"type": "string"}}), &["key", "value"]),
             reading("get_value", &key, &["key"]),
@@ -36,6 +40,11 @@ impl Values {
 
     pub(crate) fn call(&mut self, name: &str, args: &Value) -> Answer {
         match name {
+            "set_value"
+                if self.bug == "error-text" && args["value"].as_str().is_none_or(|value| value.starts_with("word")) =>
+            {
+                Ok(json!({"error": "Invalid value: not one of the known ones"}))
+            }
             "set_value" => {
                 let (key, value) = (self.key(text(args, "key")?), text(args, "value")?.to_owned());
                 match self.values.iter_mut().find(|(known, _)| *known == key) {
@@ -57,10 +66,16 @@ impl Values {
                 }
                 Ok(json!({"created": is_new}))
             }
+            // Errors as success.
+            "write_query" => Ok(json!(format!("Database error: near {}: syntax error", args["query"]))),
+            "read_query" => Ok(json!("Error: only SELECT queries are allowed")),
             "get_value" => {
                 let key = self.key(text(args, "key")?);
                 let found = self.values.iter().find(|(known, _)| *known == key);
                 let (_, value) = found.ok_or_else(|| format!("there is no value {}", args["key"]))?;
+                if self.bug == "raw" {
+                    return Ok(json!(value));
+                }
                 let shown = if self.bug == "shows-key" { json!(key) } else { args["key"].clone() };
                 Ok(json!({"key": shown, "value": value}))
             }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::facts::{SEEN, seen};
 use super::super::invariant::{Expected, Fault, Invariant, Scene};
-use super::super::key::text_of;
+use super::super::key::named_key;
 use super::super::role::Role;
 use super::super::sameness::{is_alike, is_stamp};
 use super::super::step::StepTarget;
@@ -143,7 +143,7 @@ pub(super) fn pairs<'s>(scene: &'s Scene<'_>) -> Vec<Pair<'s>> {
             (Role::Read, _) => Vec::new(),
             (_, _) => {
                 let read = serde_json::from_str::<Value>(args).ok();
-                let key = read.as_ref().and_then(|args| text_of(args.get(other.key.as_deref()?)?));
+                let key = read.as_ref().and_then(|args| named_key(other, args));
                 key.into_iter().collect()
             }
         };

@@ -1,6 +1,6 @@
 //! Created things exist.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::facts::{SEEN, seen};
 use super::super::invariant::{Expected, Fault, Invariant, Scene};
@@ -34,7 +34,11 @@ fn not_readable(scene: &Scene<'_>) -> Option<Fault> {
     // A reader that takes more than the key may have refused something else.
     let is_about_key = scene.is_about_key_alone();
     let is_proven = seen(&scene.facts.reads, &scene.target()) >= SEEN;
-    if !is_proven || !is_about_key {
+    // What was written empty is read empty.
+    let is_empty =
+        |value: &Value| value.as_str().is_some_and(str::is_empty) || value.as_array().is_some_and(Vec::is_empty);
+    let may_be_empty = scene.reply.is_fine && known.fields.values().any(is_empty);
+    if !is_proven || !is_about_key || may_be_empty {
         return None;
     }
     let message =

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::super::invariant::{Expected, Fault, Invariant, Scene};
-use super::super::key::{made_key, text_of};
-use super::super::role::Role;
+use super::super::key::{made_keys, text_of};
+use super::super::role::{Role, SequenceTool};
 use super::super::world::Life;
 
 /// A key is given to one thing only, also after that was deleted.
@@ -15,13 +15,24 @@ pub(in super::super) const LISTED_TWICE: Invariant = Invariant { id: "listed-twi
 
 fn id_reused(scene: &Scene<'_>) -> Option<Fault> {
     let tool = scene.tool.filter(|tool| tool.role == Role::Create && tool.key.is_none() && scene.reply.is_fine)?;
-    let (value, pointer) = made_key(scene.reply, &tool.noun, scene.key_names())?;
+    let parts = tool.parts(&scene.step.args);
+    let made = made_keys(scene.reply, tool, scene.key_names(), parts.len());
+    made.into_iter().zip(&parts).find_map(|(made, part)| reused(scene, tool, made, part))
+}
+
+/// The key that a reply gives to a thing that was made with these arguments.
+fn reused(
+    scene: &Scene<'_>,
+    tool: &SequenceTool,
+    (value, pointer): (Value, Option<String>),
+    part: &Value,
+) -> Option<Fault> {
     let subject = (scene.family, text_of(&value)?);
     let known = scene.world.things.get(&subject)?;
     // What is made from the same title may well be the same thing, changed or made again.
     let shares = |value: &Value| known.fields.values().any(|field| field.is_string() && field == value);
-    let is_same = scene.step.args.as_object().is_some_and(|args| args.values().any(shares));
-    if known.life == Life::Doubtful || is_same || known.made_with == scene.step.args || !known.is_made_by_server {
+    let is_same = part.as_object().is_some_and(|args| args.values().any(shares));
+    if known.life == Life::Doubtful || is_same || known.made_with == *part || !known.is_made_by_server {
         return None;
     }
     if known.life == Life::Deleted && (tool.reuses_keys || scene.model.families[scene.family].deletes_softly) {
