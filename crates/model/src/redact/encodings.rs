@@ -39,7 +39,12 @@ pub(super) const ENCODINGS: &[Encoding] = &[
     ("list of bytes, one a line", |secret| separated(secret, ",\n    ", |byte| byte.to_string())),
     ("array of C", |secret| separated(secret, ", ", |byte| format!("0x{byte:02x}"))),
     ("hexadecimal of .NET", |secret| separated(secret, "-", |byte| format!("{byte:02X}"))),
-    ("base64 of a form", |secret| STANDARD.encode(format!("a=b&secret={}", percent(secret, crate::is_unreserved)))),
+    ("base64 of a form", |secret| {
+        STANDARD.encode(format!(
+            "a=b&secret={}",
+            percent(secret, |byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+        ))
+    }),
     ("base64 of JSON", |secret| STANDARD.encode(format!("{{\"secret\":\"{}\"}}", json(secret)))),
     ("base64 of a header", |secret| STANDARD.encode(format!("Basic {}", STANDARD.encode(format!("a:{secret}"))))),
     ("SQL", |secret| doubled(secret, '\'')),
