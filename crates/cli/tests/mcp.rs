@@ -152,6 +152,19 @@ fn conformance_lists_the_rules_that_are_broken() {
     assert!(answer["failures"][0]["detail"].as_str().is_some_and(|text| text.contains("mcp-handshake")), "{answer}");
 }
 
+#[test]
+fn an_audit_lists_broken_tools_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let manifest = root().join("examples/first-suite/fixtures/tools.yml");
+    let args = json!(["mock", "--tools-from", manifest, "--fault", "look_up=disconnect"]);
+    let config = json!({"mcpServers": {"shop": {"command": PROGRAM, "args": args}}});
+    fs::write(folder.path().join(".mcp.json"), config.to_string()).expect("written");
+    let replies = drive(folder.path(), &[("audit", json!({"server": "shop", "max_tokens": 100_000}))]);
+    let report = &replies[0]["structured"]["report"];
+    assert_eq!(report["results"][0]["tool"], "look_up", "{}", replies[0]);
+    assert_eq!(replies[0]["structured"]["clean"], false, "{}", replies[0]);
+}
+
 /// Each of these starts a command that only the agent named.
 #[test]
 fn a_test_that_starts_a_command_is_not_written() {
@@ -205,4 +218,127 @@ fn a_test_that_starts_a_command_is_not_written() {
         ],
     );
     assert_eq!(replies[1]["structured"]["passed"], true, "{} {}", replies[0], replies[1]);
+}
+
+/// A name that begins with a dash is no option of the commands that do the work.
+#[test]
+fn paths_and_filters_are_never_options() {
+    let project = project();
+    let proposed = drive(project.path(), &[("propose_tests", json!({"server": "shop", "max_tokens": 10_000}))]);
+    let content = proposed[0]["structured"]["files"][0]["content"].as_str().expect("content");
+    let right = replace_block(content, "contains: Hello");
+    let path = "--server=touch witness.yaml";
+    let replies = drive(
+        project.path(),
+        &[
+            ("write_test", json!({"path": path, "content": right})),
+            ("validate_suite", json!({"path": path})),
+            ("run_suite", json!({"path": path})),
+            ("run_suite", json!({"path": path, "filter": "--server=touch witness.yaml"})),
+            ("conformance", json!({"server": "shop", "rule": "--client-config"})),
+        ],
+    );
+    assert!(!project.path().join("witness.yaml").exists(), "a path was taken as an option: {replies:?}");
+    assert_eq!(replies[1]["structured"]["usable"], true, "{}", replies[1]);
+    assert_eq!(replies[2]["structured"]["passed"], true, "{}", replies[2]);
+    assert!(replies[3]["text"].as_str().is_some_and(|text| text.contains("`filter`")), "{}", replies[3]);
+    assert!(replies[4].to_string().contains("--client-config"), "{}", replies[4]);
+}
+
+/// Keys of the environment are sent to where a person said only.
+#[test]
+fn a_test_that_sends_keys_elsewhere_is_not_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let servers = json!({"mcpServers": {"api": {"url": "http://127.0.0.1:9/mcp"}}});
+    fs::write(folder.path().join(".mcp.json"), servers.to_string()).expect("written");
+    let login = json!({"grant": "client_credentials", "client_id": "x", "client_secret_env": "HOME", "token_endpoint": "http://127.0.0.1:1/t"});
+    let with = |server: Value, more: Value| {
+        let mut server = server;
+        server["url"] = "http://127.0.0.1:9/mcp".into();
+        let call = json!({"name": "greets", "tool": "greet", "args": {}, "expect": {"not_error": true}});
+        let mut suite = json!({"servers": {"api": server}, "tools": [call]});
+        suite.as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());
+        suite.to_string()
+    };
+    let elsewhere = json!({"providers": {"p": {"base_url": "http://127.0.0.1:1", "api_key_env": "HOME"}}});
+    for (content, reason) in [
+        (with(json!({"auth": {"oauth": login}}), json!({})), "`auth` of"),
+        (with(json!({"wait_for_ready": "http://127.0.0.1:1/"}), json!({})), "`wait_for_ready` of"),
+        (with(json!({}), elsewhere), "`base_url` of `providers`"),
+        (with(json!({}), json!({})), ""),
+    ] {
+        let call = ("write_test", json!({"path": "evals/a.yaml", "content": content, "overwrite": true}));
+        let reply = &drive(folder.path(), &[call])[0];
+        let text = reply["text"].as_str().unwrap_or_default();
+        assert_eq!(reply["is_error"] == true, !reason.is_empty(), "{content}: {reply}");
+        assert!(text.contains(reason), "{content}: {reply}");
+    }
+}
+
+/// Cancelling ends what a call started: a session, and a run with its servers.
+#[cfg(unix)]
+#[test]
+fn a_cancelled_call_ends_its_server() {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    use std::time::Duration;
+
+    let project = tempfile::tempdir().expect("a folder");
+    let held = project.path().join("held");
+    assert!(Command::new("mkfifo").arg(&held).status().expect("mkfifo runs").success());
+    let manifest = root().join("examples/first-suite/fixtures/tools.yml");
+    // The server holds the pipe open for as long as it lives.
+    let line = format!("exec 3>held; exec '{PROGRAM}' mock --tools-from '{}' --fault greet=hang", manifest.display());
+    let server = json!({"command": "sh", "args": ["-c", line], "cwd": project.path()});
+    fs::write(project.path().join(".mcp.json"), json!({"mcpServers": {"hangs": server}}).to_string()).expect("written");
+    fs::create_dir(project.path().join("evals")).expect("made");
+    let test = json!({"server": server, "timeout": "600s", "assert": {"tool": "greet", "args": {"name": "Ada"}, "expect": {"not_error": true}}});
+    fs::write(project.path().join("evals/hangs.yaml"), test.to_string()).expect("written");
+
+    let mut program = Command::new(PROGRAM)
+        .args(["mcp", "--dir"])
+        .arg(project.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut input = program.stdin.take().expect("piped");
+    let mut send = |message: Value| writeln!(input, "{message}").expect("written");
+    let client =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    send(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": client}));
+    send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let call = json!({"server": "hangs", "tool": "greet", "arguments": {"name": "Ada"}, "timeout_ms": 600_000});
+    let hears = |said: std::sync::mpsc::Sender<&'static str>| {
+        let held = held.clone();
+        std::thread::spawn(move || {
+            let mut pipe = fs::File::open(held).expect("opened by the server");
+            said.send("started").expect("heard");
+            pipe.read_to_end(&mut Vec::new()).expect("read");
+            said.send("ended").expect("heard");
+        });
+    };
+    // A limit only so that a failure ends.
+    let limit = Duration::from_secs(120);
+    for (id, tool, arguments) in [(1, "call_tool", call.clone()), (2, "run_suite", json!({"path": "evals"}))] {
+        let (said, heard) = std::sync::mpsc::channel();
+        hears(said);
+        let params = json!({"name": tool, "arguments": arguments});
+        send(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+        assert_eq!(heard.recv_timeout(limit), Ok("started"), "{tool}");
+        send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+        assert_eq!(heard.recv_timeout(limit), Ok("ended"), "{tool}");
+    }
+    let params = json!({"name": "list_servers", "arguments": {}});
+    send(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params}));
+    let mut lines = BufReader::new(program.stdout.take().expect("piped")).lines().map_while(Result::ok);
+    assert!(lines.find(|line| line.contains("\"id\":3")).is_some_and(|line| line.contains("hangs")), "it serves on");
+    // A client that goes away ends its calls, too.
+    let (said, heard) = std::sync::mpsc::channel();
+    hears(said);
+    let params = json!({"name": "call_tool", "arguments": call});
+    send(json!({"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": params}));
+    assert_eq!(heard.recv_timeout(limit), Ok("started"));
+    drop(input);
+    assert_eq!(heard.recv_timeout(limit), Ok("ended"));
+    assert!(program.wait().expect("it ends").success());
 }

@@ -78,13 +78,43 @@ fn the_schema_of_either_kind_takes_both() {
     }
 }
 
+/// Editors show it where the pointer rests on a key, however deep the key is.
 #[test]
 fn every_key_has_a_description() {
     for kind in schema::KINDS.iter().chain([&schema::SCENARIO]) {
         let schema = schema::schema(kind);
-        let properties = schema["properties"].as_object().expect("properties");
-        for (key, value) in properties {
-            assert!(value.get("description").is_some_and(Value::is_string), "{key} of {}", kind.name);
+        let mut silent = Vec::new();
+        collect_undescribed(&schema, kind.name, &schema, &mut silent);
+        assert_eq!(silent, [""; 0]);
+    }
+    let incomplete =
+        serde_json::json!({"items": {"properties": {"a": {"description": "A."}, "b": {"type": "string"}}}});
+    let mut silent = Vec::new();
+    collect_undescribed(&incomplete, "x", &incomplete, &mut silent);
+    assert_eq!(silent, ["x/items/b"]);
+}
+
+/// The keys in a part of a schema that say nothing of themselves, and whose definition does not either.
+fn collect_undescribed(part: &Value, place: &str, schema: &Value, silent: &mut Vec<String>) {
+    let parts: Vec<(String, &Value)> = match part {
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Value::Array(list) => list.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
+    };
+    for (key, value) in parts {
+        let Some(properties) = value.as_object().filter(|_| key == "properties") else {
+            collect_undescribed(value, &format!("{place}/{key}"), schema, silent);
+            continue;
+        };
+        for (name, property) in properties {
+            let definition =
+                property["$ref"].as_str().and_then(|reference| schema.pointer(reference.strip_prefix('#')?));
+            let described = [Some(property), definition].into_iter().flatten();
+            if !described.into_iter().any(|schema| schema["description"].as_str().is_some_and(|text| !text.is_empty()))
+            {
+                silent.push(format!("{place}/{name}"));
+            }
+            collect_undescribed(property, &format!("{place}/{name}"), schema, silent);
         }
     }
 }

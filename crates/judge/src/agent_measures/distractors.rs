@@ -28,6 +28,7 @@ pub(super) const KIND: MeasureKind = MeasureKind {
                 "from": {"enum": ["catalog", "near_duplicate"], "description": "Tools of other trades, or names close to real ones."},
                 "of": texts_schema("The real tools, for `near_duplicate`."),
             },
+            "description": "Where they come from.",
         });
         let properties = json!({
             "complexity": {"enum": ["parallel", "serial"], "description": "A label, which is a target, too."},

@@ -24,9 +24,13 @@ pub(super) const KIND: MeasureKind = MeasureKind {
             "type": "object",
             "required": ["name", "members"],
             "additionalProperties": false,
-            "properties": {"members": texts_schema("Tools: `tool`, or `server.tool`."), "name": {"type": "string"}},
+            "properties": {
+                "members": texts_schema("Tools: `tool`, or `server.tool`."),
+                "name": {"type": "string", "description": "The name of the class."},
+            },
         });
-        (json!({"classes": {"type": "array", "minItems": 1, "items": class}}), &["classes"])
+        let classes = json!({"type": "array", "minItems": 1, "items": class, "description": "The classes."});
+        (json!({"classes": classes}), &["classes"])
     },
 };
 

@@ -24,7 +24,10 @@ pub(super) const KIND: MeasureKind = MeasureKind {
             "type": "object",
             "required": ["from", "to"],
             "additionalProperties": false,
-            "properties": {"from": {"type": "string", "minLength": 1}, "to": {"type": "string", "minLength": 1}},
+            "properties": {
+                "from": {"type": "string", "minLength": 1, "description": "The tool that is called first."},
+                "to": {"type": "string", "minLength": 1, "description": "The tool that is called after it."},
+            },
         });
         let properties = json!({
             "allowed": texts_schema("Tools that are expected."),

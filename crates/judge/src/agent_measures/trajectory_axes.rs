@@ -26,7 +26,10 @@ pub(super) const KIND: MeasureKind = MeasureKind {
                 "type": "object",
                 "required": [one, other],
                 "additionalProperties": false,
-                "properties": {one: {"type": "string", "minLength": 1}, other: {"type": "string", "minLength": 1}},
+                "properties": {
+                    one: {"type": "string", "minLength": 1, "description": "The tool that comes first."},
+                    other: {"type": "string", "minLength": 1, "description": "The tool that comes after it."},
+                },
             })
         };
         let properties = json!({

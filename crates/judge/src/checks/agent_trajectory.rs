@@ -43,9 +43,9 @@ pub(super) fn schema() -> Value {
         "description": "What its arguments must be; anything when left out.",
         "anyOf": [
             {"enum": ["any", "ignore"]},
-            {"type": "object", "required": ["exact"], "properties": {"exact": {}}, "additionalProperties": false},
-            {"type": "object", "required": ["subset"], "properties": {"subset": {}}, "additionalProperties": false},
-            {"type": "object", "required": ["schema"], "properties": {"schema": {}}, "additionalProperties": false},
+            {"type": "object", "required": ["exact"], "properties": {"exact": {"description": "The arguments, exactly."}}, "additionalProperties": false},
+            {"type": "object", "required": ["subset"], "properties": {"subset": {"description": "Arguments among others."}}, "additionalProperties": false},
+            {"type": "object", "required": ["schema"], "properties": {"schema": {"description": "A JSON Schema that accepts the arguments."}}, "additionalProperties": false},
         ],
     });
     let call = json!({
@@ -66,7 +66,10 @@ pub(super) fn schema() -> Value {
         },
         "additionalProperties": false,
     });
-    json!({"anyOf": [map, trajectory_schema(), {"type": "null"}]})
+    json!({
+        "anyOf": [map, trajectory_schema(), {"type": "null"}],
+        "description": "The calls that the agent makes, or assertions about their order.",
+    })
 }
 
 fn decode_mode(node: &Node, found: &mut Diagnostics<'_>) -> Option<Mode> {

@@ -26,17 +26,23 @@ pub fn schema() -> Value {
         "additionalProperties": false,
         "properties": {
             "ref": {"type": "string", "description": "The `name` of an assertion or a set; it scores 1 if it holds, else 0."},
-            "weight": {"type": "number", "exclusiveMinimum": 0},
+            "weight": {"type": "number", "exclusiveMinimum": 0, "description": "Its weight; 1 when left out."},
         },
     });
-    let terms = json!({"type": "array", "minItems": 1, "items": term});
+    let terms = |description: &str| json!({"type": "array", "minItems": 1, "items": term, "description": description});
     let value = json!({
         "type": "object",
         "minProperties": 1,
         "maxProperties": 1,
         "additionalProperties": false,
-        "properties": {"weighted_average": terms, "weighted_sum": terms},
+        "properties": {
+            "weighted_average": terms("The sum of the scores times their weights, divided by the weights."),
+            "weighted_sum": terms("The sum of the scores times their weights."),
+        },
+        "description": "How it is computed.",
     });
+    let mut least = threshold_schema();
+    least["description"] = "The least value that passes.".into();
     json!({
         "x-definition": "derived-metrics",
         "type": "array",
@@ -45,8 +51,8 @@ pub fn schema() -> Value {
             "required": ["name", "value"],
             "additionalProperties": false,
             "properties": {
-                "name": {"type": "string", "minLength": 1},
-                "threshold": threshold_schema(),
+                "name": {"type": "string", "minLength": 1, "description": "The name of the metric."},
+                "threshold": least,
                 "value": value,
             },
         },

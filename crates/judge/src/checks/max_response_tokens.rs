@@ -47,7 +47,10 @@ fn schema() -> Value {
             "type": "object",
             "additionalProperties": false,
             "required": ["budget"],
-            "properties": {"budget": shape::count_schema(), "tokenizer": {"enum": names}},
+            "properties": {
+                "budget": {"type": "integer", "minimum": 0, "description": "The most tokens."},
+                "tokenizer": {"enum": names, "description": "How tokens are counted; `estimate` when left out."},
+            },
         },
     ]})
 }

@@ -22,10 +22,10 @@ pub(super) const KIND: CheckKind = CheckKind {
             "maxProperties": 1,
             "additionalProperties": false,
             "properties": {
-                "contains": {"type": "string"},
-                "exists": {"type": "boolean"},
-                "regex": {"type": "string"},
-                "schema": {"type": "object"},
+                "contains": {"type": "string", "description": "A part of the value."},
+                "exists": {"type": "boolean", "description": "The header is there, or is not."},
+                "regex": {"type": "string", "description": "A regular expression that matches the value."},
+                "schema": {"type": "object", "description": "A JSON Schema that accepts the value."},
             },
         });
         json!({"type": "object", "minProperties": 1, "additionalProperties": {"anyOf": [{"type": "string"}, matcher]}})

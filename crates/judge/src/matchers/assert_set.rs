@@ -35,10 +35,10 @@ pub(super) fn decode(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Plann
 /// The JSON Schema of a bundle.
 pub(super) fn schema(assertion: &Value) -> Value {
     let properties = json!({
-        "assertions": {"type": "array", "minItems": 1, "items": assertion},
+        "assertions": {"type": "array", "minItems": 1, "items": assertion, "description": "The assertions."},
         "name": {"type": "string", "description": "The name by which `derivedMetrics` refer to it."},
         "threshold": threshold_schema(),
-        "weight": {"type": "number", "exclusiveMinimum": 0},
+        "weight": {"type": "number", "exclusiveMinimum": 0, "description": "The weight of the set among its neighbours; 1 when left out."},
     });
     let set = json!({
         "type": "object",

@@ -14,7 +14,7 @@ pub(super) const KIND: MatcherKind = MatcherKind {
     summary: "The text is a well-formed XML document; with `{root}`, one whose root element has this name.",
     decode,
     schema: || {
-        let root = json!({"type": "string", "minLength": 1});
+        let root = json!({"type": "string", "minLength": 1, "description": "The name of the root element."});
         json!({"anyOf": [
             {"enum": [null, true]},
             {"type": "object", "required": ["root"], "properties": {"root": root}, "additionalProperties": false},

@@ -12,7 +12,10 @@ pub(super) const KIND: MatcherKind = MatcherKind {
     summary: "At most `max` characters have to be inserted, removed or replaced to make the text `value`.",
     decode,
     schema: || {
-        let properties = json!({"value": {"type": "string"}, "max": {"type": "integer", "minimum": 0}});
+        let properties = json!({
+            "value": {"type": "string", "description": "The text to compare with."},
+            "max": {"type": "integer", "minimum": 0, "description": "The most edits that are accepted."},
+        });
         json!({"type": "object", "required": ["value", "max"], "properties": properties, "additionalProperties": false})
     },
     examples: &[

@@ -361,6 +361,8 @@ fn inner_schema() -> Value {
 
 /// The JSON Schema of a list of `{target, matcher, message, weight, name, transform}` and `{assert-set}`.
 pub fn assertions_schema() -> Value {
+    let mut matcher = matcher_schema();
+    matcher["description"] = "What is expected of the value: one matcher.".into();
     let assertion = json!({
         "type": "object",
         "required": ["target", "matcher"],
@@ -371,7 +373,7 @@ pub fn assertions_schema() -> Value {
                 "minLength": 1,
                 "description": "Where to look: `result.content[0].text`, or an RFC 9535 path that begins with `$`.",
             },
-            "matcher": matcher_schema(),
+            "matcher": matcher,
             "message": {"type": "string", "description": "What to say when it does not hold."},
             "name": {"type": "string", "description": "What to call it when it does not hold, and in `derivedMetrics`."},
             "transform": transform::schema(),

@@ -57,7 +57,7 @@ pub(super) fn schema_of_optional_schema() -> Value {
     let with_schema = json!({
         "type": "object",
         "additionalProperties": false,
-        "properties": {"schema": {"type": ["object", "boolean"]}},
+        "properties": {"schema": {"type": ["object", "boolean"], "description": "The JSON Schema."}},
     });
     json!({"anyOf": [with_schema, {"type": "null"}, {"const": true}]})
 }

@@ -13,8 +13,11 @@ pub(super) const KIND: MatcherKind = MatcherKind {
               least `threshold`. No language model is asked, so a `model` other than `lexical` is refused.",
     decode,
     schema: || {
-        let threshold = json!({"type": "number", "minimum": 0, "maximum": 1});
-        let properties = json!({"value": {"type": "string"}, "threshold": threshold, "model": {"const": "lexical"}});
+        let properties = json!({
+            "value": {"type": "string", "description": "The text to compare with."},
+            "threshold": {"type": "number", "minimum": 0, "maximum": 1, "description": "The least similarity that is accepted."},
+            "model": {"const": "lexical", "description": "The way to compare: by letters."},
+        });
         json!({"type": "object", "required": ["value"], "properties": properties, "additionalProperties": false})
     },
     examples: &[

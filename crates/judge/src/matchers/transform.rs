@@ -35,7 +35,7 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Option<Program
 
 /// The JSON Schema of it.
 pub(super) fn schema() -> Value {
-    let program = json!({"type": "string", "minLength": 1});
+    let program = json!({"type": "string", "minLength": 1, "description": "The jq program."});
     json!({
         "anyOf": [
             program,

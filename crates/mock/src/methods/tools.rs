@@ -1,6 +1,7 @@
 //! `tools/call`: faults, checks, questions, progress, and then the answer.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use mcprove_judge::argument_errors;
 use mcprove_model::{Era, nearest};
@@ -13,6 +14,9 @@ use crate::manifest::{Answer, ErrorAnswer, Tool};
 use crate::placeholders::{fill, fill_text};
 use crate::rpc::{Ended, INTERNAL_ERROR, Layer, Refusal};
 use crate::session::Session;
+
+/// The time a call may still take when its client has closed its side: what was piped in is answered, and nothing long is kept alive.
+const GRACE: Duration = Duration::from_secs(1);
 
 impl Call<'_> {
     pub(super) async fn call_tool(&self) -> Result<Value, Ended> {
@@ -29,7 +33,15 @@ impl Call<'_> {
         let arguments = self.object("arguments")?;
         check(tool, &arguments)?;
         if let Some(handler) = &self.session.mock.handler {
-            return Ok(self.suited(handler.call(name, arguments).await));
+            let gone = async {
+                self.session.closed().await;
+                self.session.mock.clock.sleep(GRACE).await;
+            };
+            return tokio::select! {
+                biased;
+                answer = handler.call(name, arguments) => Ok(self.suited(answer)),
+                () = gone => Err(Ended::Cut),
+            };
         }
         let mut scope = json!({"args": arguments});
         let task = self.task_of(tool)?;

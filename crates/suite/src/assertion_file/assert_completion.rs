@@ -41,7 +41,7 @@ const FIELDS: &[Field] = &[
             "The prompt or resource template of the argument.",
             json!({
                 "name": fragment::text("The name of a prompt."),
-                "type": {"enum": [PROMPT, RESOURCE]},
+                "type": {"enum": [PROMPT, RESOURCE], "description": "A prompt, or a resource template."},
                 "uri": fragment::text("The URI of a resource, or its template."),
             }),
             &["type"],

@@ -175,7 +175,7 @@ pub(super) fn schema() -> Value {
         json!({
             "client_id": text("The client's id."),
             "client_secret_env": text("The variable of the environment that holds the client's secret."),
-            "grant": {"const": "client_credentials"},
+            "grant": {"const": "client_credentials", "description": "The grant; the only one, so it can be left out."},
             "scope": text("The requested scope."),
             "token_endpoint": text("The token endpoint."),
         }),
@@ -205,7 +205,7 @@ pub(super) fn schema() -> Value {
         "aws_sigv4": aws,
         "headers": super::servers::headers_schema("Headers of every request, whose values are never shown."),
         "bearer_token_env": text("The variable of the environment that holds the token."),
-        "oauth": {"anyOf": [oauth, crate::oauth::schema()]},
+        "oauth": {"anyOf": [oauth, crate::oauth::schema()], "description": "OAuth 2: a client's own credentials, or with `flow` a login as hosts make it."},
     });
     fragment::map("Authentication of the client.", properties, &[])
 }

@@ -26,7 +26,10 @@ pub(super) const KIND: Kind = Kind {
 const FIELDS: &[Field] = &[
     Field::optional("expect", || fragment::expect(VOCABULARY)),
     Field::required("labels", || fragment::text("A file of `{confidence, correct}`: one per line, or a JSON list.")),
-    Field::optional("observed_positive_rate", || json!({"type": "number", "minimum": 0, "maximum": 1})),
+    Field::optional(
+        "observed_positive_rate",
+        || json!({"type": "number", "minimum": 0, "maximum": 1, "description": "The share of answers that a person finds correct."}),
+    ),
     Field::optional("reliability", || {
         let count = || fragment::count("How many.", 0);
         let properties = json!({"tp": count(), "fn": count(), "tn": count(), "fp": count()});

@@ -35,7 +35,10 @@ const FIELDS: &[Field] = &[
     Field::optional("judge", || {
         let jury = fragment::map(
             "The same judge, asked several times.",
-            json!({"consensus": {"type": "number", "minimum": 0, "maximum": 1}, "size": fragment::count("How often.", 1)}),
+            json!({
+                "consensus": {"type": "number", "minimum": 0, "maximum": 1, "description": "The share of the answers that must pass; 0.5 when left out."},
+                "size": fragment::count("How often.", 1),
+            }),
             &[],
         );
         let properties = json!({
@@ -78,7 +81,7 @@ pub(super) fn scorers_schema() -> Value {
         "env": fragment::scalars("Variables added to the caller's environment."),
         "name": fragment::text("Its name."),
         "timeout_ms": fragment::count_within("How long it may take; 30000 when left out.", &MILLISECONDS),
-        "type": {"const": "exec"},
+        "type": {"const": "exec", "description": "The kind of scorer: a command."},
     });
     fragment::list(
         "Commands that grade the answers of `evals`.",

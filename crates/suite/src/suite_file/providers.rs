@@ -96,7 +96,10 @@ fn is_graded(node: &Node) -> bool {
 pub(super) fn schema() -> Value {
     let price = fragment::map(
         "In US dollars for a million tokens.",
-        json!({"input": {"type": "number", "minimum": 0}, "output": {"type": "number", "minimum": 0}}),
+        json!({
+            "input": {"type": "number", "minimum": 0, "description": "The price of what the model reads."},
+            "output": {"type": "number", "minimum": 0, "description": "The price of what it writes."},
+        }),
         &["input", "output"],
     );
     let properties = json!({

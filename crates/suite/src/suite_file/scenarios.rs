@@ -45,8 +45,12 @@ const FIELDS: &[Field] = &[
         fragment::list("Calls that must not be made.", fragment::map("A call.", properties, &["tool", "reason"]))
     }),
     Field::optional("golden", || {
-        let sequence = json!({"type": "array", "items": {"type": "string"}});
-        let properties = json!({"alternates": {"type": "array", "items": sequence}, "calls": sequence});
+        let sequence =
+            json!({"type": "array", "items": {"type": "string"}, "description": "Names of tools, in order."});
+        let properties = json!({
+            "alternates": {"type": "array", "items": sequence, "description": "Other sequences that are as good."},
+            "calls": sequence,
+        });
         fragment::map("The ideal sequence of calls, and others that are as good.", properties, &["calls"])
     }),
     Field::optional("refusal", || {

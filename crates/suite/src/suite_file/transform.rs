@@ -28,7 +28,11 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Option<Transfo
 
 /// The JSON Schema of the block.
 pub(super) fn schema() -> Value {
-    let program = fragment::map("A jq program.", json!({"jq": {"type": "string", "minLength": 1}}), &["jq"]);
+    let program = fragment::map(
+        "A jq program.",
+        json!({"jq": {"type": "string", "minLength": 1, "description": "The program."}}),
+        &["jq"],
+    );
     let phase =
         |description: &str| json!({"anyOf": [{"type": "string", "minLength": 1}, program], "description": description});
     let properties = json!({

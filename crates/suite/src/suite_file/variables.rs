@@ -100,11 +100,10 @@ impl<'e> Variables<'e> {
 
 /// The JSON Schema of `variables`.
 pub(super) fn schema() -> Value {
-    let scalar = json!({"type": ["string", "number", "boolean"]});
-    let value = fragment::map("A value.", json!({"value": scalar}), &["value"]);
+    let value = fragment::map("A value.", json!({"value": fragment::text("The value.")}), &["value"]);
     let from_env = fragment::map(
         "A variable of the environment.",
-        json!({"from_env": fragment::text("Its name."), "default": scalar}),
+        json!({"from_env": fragment::text("Its name."), "default": fragment::text("Its value where it is not set.")}),
         &["from_env"],
     );
     json!({

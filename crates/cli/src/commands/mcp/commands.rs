@@ -1,4 +1,4 @@
-//! Commands that a test starts besides its servers: such a test is written by people only.
+//! Commands that a test starts besides its servers, and where it sends keys: such a test is written by people only.
 
 use mcprove_model::{Act, Case, SourceFile, Transform, TransformPhase};
 use mcprove_suite::yaml;
@@ -11,6 +11,10 @@ pub(super) fn of_file(path: &str, content: &str) -> Result<(), String> {
             if document.get(key).is_some_and(|value| !value.is_null()) {
                 return Err(refused(key));
             }
+        }
+        let providers = document.get("providers").and_then(|providers| providers.as_map()).unwrap_or_default();
+        if providers.iter().any(|entry| entry.value.get("base_url").is_some_and(|url| !url.is_null())) {
+            return Err("`base_url` of `providers` decides where keys are sent; ask a person to add it".to_owned());
         }
         let transform = document.get("defaultTest").and_then(|defaults| defaults.get("transform"));
         let mut phases = ["request", "response"].into_iter().filter_map(|key| transform?.get(key));

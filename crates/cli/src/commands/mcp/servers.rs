@@ -90,16 +90,17 @@ impl Servers {
         })
     }
 
-    /// True if a server of a test is one that may be started.
-    pub(super) fn allows(&self, spec: &ServerSpec) -> bool {
-        self.of_suites().iter().chain(&self.all()).any(|known| same(&known.spec.target, &spec.target))
-    }
-
-    /// The variable for which a server of a test is none of those that may be started.
-    pub(super) fn added_variable<'t>(&self, spec: &'t ServerSpec) -> Option<&'t str> {
-        let known = self.of_suites().into_iter().chain(self.all());
-        let mut known = known.filter(|known| same_command(&known.spec.target, &spec.target));
-        known.find_map(|known| added(&known.spec.target, &spec.target))
+    /// The reason why the server of a test is none of those that may be started.
+    pub(super) fn refusal(&self, spec: &ServerSpec) -> Option<Refusal> {
+        let known: Vec<Known> = self.of_suites().into_iter().chain(self.all()).collect();
+        let mut same = known.iter().filter(|known| same(&known.spec.target, &spec.target)).peekable();
+        if same.peek().is_none() {
+            let mut added = known.iter().filter_map(|known| added(&known.spec.target, &spec.target));
+            return Some(added.next().map_or(Refusal::Unknown, |name| Refusal::Variable(name.to_owned())));
+        }
+        let mut settings: Vec<Option<&'static str>> = same.map(|known| changed(&known.spec, spec)).collect();
+        settings.sort_unstable();
+        settings.first().copied().flatten().map(Refusal::Setting)
     }
 
     fn of_suites(&self) -> Vec<Known> {
@@ -108,7 +109,10 @@ impl Servers {
         let mut known: Vec<Known> = Vec::new();
         for case in load_as_written(&paths).cases {
             for spec in case.servers() {
-                if known.iter().any(|other| other.spec.target == spec.target && other.name == spec.name) {
+                let repeats = |other: &Known| {
+                    other.name == spec.name && other.spec.target == spec.target && changed(&other.spec, spec).is_none()
+                };
+                if known.iter().any(repeats) {
                     continue;
                 }
                 let source = Path::new(case.source.path());
@@ -124,6 +128,15 @@ impl Known {
     /// True if it can be started outside a run: nothing of it waits for a fixture.
     pub(super) fn is_whole(&self) -> bool {
         !format!("{:?}", self.spec.target).contains("{{")
+    }
+
+    /// The reason why a configuration of a client cannot name it.
+    pub(super) fn only_in_suites(&self) -> Option<&'static str> {
+        match (&self.spec.target, &self.spec.auth) {
+            (Target::Stdio { docker: Some(_), .. }, _) => Some("is started in a container"),
+            (_, Some(_)) => Some("needs the `auth` of its suite"),
+            _ => None,
+        }
     }
 
     /// As an entry of a list. Values of variables and headers may be secrets.
@@ -154,6 +167,17 @@ impl Known {
         entry.retain(|_, value| !value.is_null());
         json!({"mcpServers": {"server": entry}})
     }
+}
+
+/// The reason why a server of a test may not be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// No suite and no configuration names it.
+    Unknown,
+    /// It has this variable with a value that it has nowhere else.
+    Variable(String),
+    /// This key differs from where the server is named.
+    Setting(&'static str),
 }
 
 /// Name of the server that comes with mcprove.
@@ -190,8 +214,23 @@ fn same_command(one: &Target, other: &Target) -> bool {
     command == command2 && args == args2 && cwd == cwd2 && docker == docker2
 }
 
+/// The first setting of a test's server that the known one does not have: it could send secrets elsewhere, or lift a confinement.
+fn changed(known: &ServerSpec, of_test: &ServerSpec) -> Option<&'static str> {
+    let probe = |spec: &ServerSpec| spec.ready.as_ref().and_then(|ready| ready.probe.clone());
+    let changes = [
+        ("auth", of_test.auth.is_some() && of_test.auth != known.auth),
+        ("http", of_test.http.is_some() && of_test.http != known.http),
+        ("sandbox", known.sandbox.is_some() && of_test.sandbox != known.sandbox),
+        ("wait_for_ready", probe(of_test).is_some() && probe(of_test) != probe(known)),
+    ];
+    changes.into_iter().find_map(|(key, is_changed)| is_changed.then_some(key))
+}
+
 /// The first variable of a test that the known server does not have.
 fn added<'t>(known: &Target, of_test: &'t Target) -> Option<&'t str> {
+    if !same_command(known, of_test) {
+        return None;
+    }
     let (Target::Stdio { env: known, .. }, Target::Stdio { env, .. }) = (known, of_test) else { return None };
     env.iter().find(|pair| !known.contains(pair)).map(|(name, _)| name.as_str())
 }
@@ -235,6 +274,31 @@ mod tests {
         assert_eq!(known.iter().map(|known| known.spec.secrets.clone()).collect::<Vec<_>>(), [["t0ken-of-mine"]]);
         let allowed = allowed_server("s=server --token t0ken-of-mine").map(|known| known.spec.secrets.clone());
         assert_eq!(allowed.ok(), Some(vec!["t0ken-of-mine".to_owned()]));
+    }
+
+    #[test]
+    fn a_test_does_not_change_what_is_sent_where_or_lift_a_sandbox() {
+        use mcprove_model::{Auth, ClientCredentials, HttpSettings, Ready, Sandbox, WaitFor};
+        let plain = ServerSpec { target: target("server", &[]), ..ServerSpec::default() };
+        assert_eq!(changed(&plain, &plain), None);
+        let login = ClientCredentials {
+            token_endpoint: "https://elsewhere.example/token".to_owned(),
+            client_id: "id".to_owned(),
+            client_secret: "secret".to_owned(),
+            scope: None,
+        };
+        let with_auth = ServerSpec { auth: Some(Auth::ClientCredentials(login)), ..plain.clone() };
+        let with_http = ServerSpec { http: Some(HttpSettings::default()), ..plain.clone() };
+        let confined = ServerSpec { sandbox: Some(Sandbox::default()), ..plain.clone() };
+        let ready = Ready { within: std::time::Duration::ZERO, probe: WaitFor::parse("http://elsewhere.example/") };
+        let probed = ServerSpec { ready: Some(ready), ..plain.clone() };
+        for (key, spec) in [("auth", &with_auth), ("http", &with_http), ("wait_for_ready", &probed)] {
+            assert_eq!(changed(&plain, spec), Some(key));
+            assert_eq!(changed(spec, spec), None, "{key}");
+            assert_eq!(changed(spec, &plain), None, "{key} may be left out");
+        }
+        assert_eq!(changed(&confined, &plain), Some("sandbox"));
+        assert_eq!(changed(&plain, &confined), None);
     }
 
     #[test]

@@ -13,9 +13,10 @@ use mcprove_model::{Case, Redactor, Report, SourceFile, bounded_json, escape_tex
 use mcprove_suite::load::bounded_read;
 use mcprove_wire::{Limits, TemporaryFolder};
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 
 use super::folder::Folder;
-use super::servers::{Known, Servers};
+use super::servers::{Known, Refusal, Servers};
 use super::{budget, commands, program};
 use crate::commands::drive::{add_verdict, decode_assertion, of_server, rendered};
 use crate::context::Context;
@@ -40,7 +41,11 @@ struct Inner {
 }
 
 /// The arguments of a call; they fit the schema of the tool.
-struct Arguments(Value);
+struct Arguments {
+    values: Value,
+    /// Its sender is dropped when nobody waits for the answer any more.
+    caller: watch::Receiver<()>,
+}
 
 impl Tools {
     pub(super) fn new(folder: Folder, servers: Servers, context: &Context) -> Self {
@@ -53,10 +58,12 @@ impl ToolHandler for Tools {
     fn call(&self, tool: &str, arguments: Value) -> Pin<Box<dyn Future<Output = Value> + Send + '_>> {
         let (inner, tool) = (Arc::clone(&self.0), tool.to_owned());
         Box::pin(async move {
+            // A request that is cancelled drops this future, and with it the sender.
+            let (_waiting, caller) = watch::channel(());
             let tokens = arguments.get("max_tokens").and_then(Value::as_u64).unwrap_or(TOKENS);
             // Tools read files and wait for processes; none of them keeps the server from answering others.
             let working = tokio::task::spawn_blocking(move || {
-                let answered = inner.answer(&tool, &Arguments(arguments));
+                let answered = inner.answer(&tool, &Arguments { values: arguments, caller });
                 // What an agent reads is kept in transcripts, as a log is.
                 let secrets = inner.secrets();
                 answered
@@ -95,7 +102,7 @@ fn failed(message: &str) -> Value {
 
 impl Arguments {
     fn text(&self, key: &str) -> Option<&str> {
-        self.0.get(key)?.as_str()
+        self.values.get(key)?.as_str()
     }
 
     fn required(&self, key: &str) -> Result<&str, String> {
@@ -103,7 +110,23 @@ impl Arguments {
     }
 
     fn flag(&self, key: &str) -> bool {
-        self.0.get(key) == Some(&Value::Bool(true))
+        self.values.get(key) == Some(&Value::Bool(true))
+    }
+
+    /// An option with the text of a key, in one word: the text may begin with a dash.
+    fn option(&self, flag: &str, key: &str) -> Option<String> {
+        self.text(key).map(|text| format!("{flag}={text}"))
+    }
+
+    /// Waits for the work of the call, as long as its caller does; what it started ends with it.
+    fn wait<T>(&self, work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+        let mut caller = self.caller.clone();
+        runtime(1).map_err(|failure| failure.to_string())?.block_on(async {
+            tokio::select! {
+                done = work => done,
+                _ = caller.changed() => Err("the request was cancelled".to_owned()),
+            }
+        })
     }
 }
 
@@ -138,8 +161,7 @@ impl Inner {
 
     fn inspect_server(&self, arguments: &Arguments) -> Result<Value, String> {
         let server = self.whole_server(arguments)?;
-        let runtime = runtime(1).map_err(|failure| failure.to_string())?;
-        runtime.block_on(async {
+        arguments.wait(async {
             let mut driver = self.open(&server, TIMEOUT).await?;
             let negotiated = driver.negotiated().clone();
             let catalog = driver.catalog().await.unwrap_or_default();
@@ -161,12 +183,12 @@ impl Inner {
 
     fn call_tool(&self, arguments: &Arguments) -> Result<Value, String> {
         let server = self.whole_server(arguments)?;
-        let args = arguments.0.get("arguments").cloned().unwrap_or_else(|| json!({}));
+        let args = arguments.values.get("arguments").cloned().unwrap_or_else(|| json!({}));
         let mut block = json!({"tool": arguments.required("tool")?, "args": args});
-        if let Some(expect) = arguments.0.get("expect") {
+        if let Some(expect) = arguments.values.get("expect") {
             block["expect"] = expect.clone();
         }
-        let timeout = arguments.0.get("timeout_ms").and_then(Value::as_u64).map_or(TIMEOUT, Duration::from_millis);
+        let timeout = arguments.values.get("timeout_ms").and_then(Value::as_u64).map_or(TIMEOUT, Duration::from_millis);
         let document = json!({"name": "call", "server": {"command": "mcprove"}, "assert": block});
         let source = Arc::new(SourceFile::new("call", String::new()));
         let case = decode_assertion(document, &source).map_err(|failure| match &failure {
@@ -174,8 +196,7 @@ impl Inner {
             other => other.to_string(),
         })?;
         let case = Case { server: Some(Arc::clone(&server.spec)), timeout: Some(timeout), ..case };
-        let runtime = runtime(1).map_err(|failure| failure.to_string())?;
-        let Driven { events, seen } = runtime.block_on(async {
+        let Driven { events, seen } = arguments.wait(async {
             let mut driver = self.open(&server, timeout).await?;
             let driven = driver.perform(Arc::new(case)).await;
             driver.close().await;
@@ -200,7 +221,7 @@ impl Inner {
         let work = TemporaryFolder::new("mcp").map_err(|error| error.to_string())?;
         let output = work.path().join("tests");
         let words = ["generate", "--json", "--output", &output.display().to_string()].map(str::to_owned);
-        self.run_with(words.into(), &server)?;
+        self.run_with(words.into(), &server, arguments)?;
         let mut files = Vec::new();
         let mut names: Vec<PathBuf> = fs::read_dir(&output)
             .map_err(|error| error.to_string())?
@@ -254,19 +275,22 @@ impl Inner {
     /// Refuses a test of a server that only its writer named.
     fn may_be_run(&self, case: &Case) -> Result<(), String> {
         for server in case.servers() {
-            if !self.servers.allows(server) {
-                let label = server.target.label();
-                if let Some(variable) = self.servers.added_variable(server) {
-                    return Err(format!(
-                        "`env` of `{label}` has `{variable}`, with a value that no suite or configuration gives it; variables decide \
-                         what a program starts, so ask a person to add it"
-                    ));
-                }
-                return Err(format!(
+            let Some(refusal) = self.servers.refusal(server) else { continue };
+            let label = server.target.label();
+            return Err(match refusal {
+                Refusal::Unknown => format!(
                     "`{label}` is no server that a suite or a configuration names; `list_servers` lists them, and \
                      `propose_tests` shows how each is written"
-                ));
-            }
+                ),
+                Refusal::Variable(variable) => format!(
+                    "`env` of `{label}` has `{variable}`, with a value that no suite or configuration gives it; variables decide \
+                     what a program starts, so ask a person to add it"
+                ),
+                Refusal::Setting(key) => format!(
+                    "`{key}` of `{label}` differs from that of the suite or configuration that names the server; it decides what \
+                     is sent where and what a server may do, so ask a person to change it"
+                ),
+            });
         }
         Ok(())
     }
@@ -274,7 +298,7 @@ impl Inner {
     fn validate_suite(&self, arguments: &Arguments) -> Result<Value, String> {
         let mut words = vec!["validate".to_owned(), self.suite(arguments)?, "--json".to_owned()];
         words.extend(arguments.flag("strict").then(|| "--strict".to_owned()));
-        let printed = self.run(&words)?;
+        let printed = self.run(&words, arguments)?;
         Ok(json!({
             "usable": printed.code == 0,
             "findings": self.shown(printed.json.get("findings")),
@@ -287,13 +311,15 @@ impl Inner {
         let report = work.path().join("report.json");
         let mut words = vec!["run".to_owned(), self.suite(arguments)?, "--json".to_owned()];
         words.extend(["--report".to_owned(), report.display().to_string()]);
-        for (key, flag) in [("filter", "--filter"), ("tag", "--tag")] {
-            words.extend(arguments.text(key).into_iter().flat_map(|value| [flag.to_owned(), value.to_owned()]));
-        }
-        let printed = self.run(&words)?;
+        words.extend(arguments.option("--filter", "filter"));
+        words.extend(arguments.option("--tag", "tag"));
+        let printed = self.run(&words, arguments)?;
         let Ok(text) = bounded_read::read(&report) else {
             // Nothing ran: the list says what is wrong with the suite.
-            return Err(format!("nothing was run: {}", printed.json));
+            return Err(match printed.json.as_array() {
+                Some(list) if list.is_empty() => "nothing was run: no test has this `filter` and `tag`".to_owned(),
+                _ => format!("nothing was run: {}", printed.json),
+            });
         };
         let Some((report, _)) = bounded_json::parse_within(&text, program::READ) else {
             return Err("the report is too large to be read; name fewer tests with `filter` or `tag`".to_owned());
@@ -319,7 +345,7 @@ impl Inner {
 
     fn explain_finding(&self, arguments: &Arguments) -> Result<Value, String> {
         let words = ["explain", "--json", "--", arguments.required("id")?].map(str::to_owned);
-        let printed = self.run(&words)?;
+        let printed = self.run(&words, arguments)?;
         Ok(json!({"id": arguments.text("id"), "text": printed.json.get("text")}))
     }
 
@@ -328,17 +354,26 @@ impl Inner {
         let server = self.whole_server(arguments)?;
         let mut words = vec![command.to_owned(), "--json".to_owned()];
         words.extend(more.iter().map(|&word| word.to_owned()));
-        words.extend(arguments.text("tool").into_iter().flat_map(|tool| ["--tool".to_owned(), tool.to_owned()]));
-        let printed = self.run_with(words, &server)?;
-        Ok(json!({"clean": printed.code == 0, "report": printed.json}))
+        words.extend(arguments.option("--tool", "tool"));
+        let printed = self.run_with(words, &server, arguments)?;
+        let mut report = printed.json;
+        // The end of a long list is cut, so what is wrong comes first.
+        if let Some(results) = report.get_mut("results").and_then(Value::as_array_mut) {
+            results.sort_by_key(|result| match result["status"].as_str() {
+                Some("healthy") => 2,
+                Some("skipped") => 1,
+                _ => 0,
+            });
+        }
+        Ok(json!({"clean": printed.code == 0, "report": report}))
     }
 
     /// Counts and broken rules: the whole list has hundreds of rows.
     fn conformance(&self, arguments: &Arguments) -> Result<Value, String> {
         let server = self.whole_server(arguments)?;
         let mut words = ["conformance", "--json"].map(str::to_owned).to_vec();
-        words.extend(arguments.text("rule").into_iter().flat_map(|rule| ["--rule".to_owned(), rule.to_owned()]));
-        let printed = self.run_with(words, &server)?;
+        words.extend(arguments.option("--rule", "rule"));
+        let printed = self.run_with(words, &server, arguments)?;
         let Some(rows) = printed.json.as_array() else {
             return Err(format!("nothing was judged: {}", printed.json));
         };
@@ -382,22 +417,35 @@ impl Inner {
     fn suite(&self, arguments: &Arguments) -> Result<String, String> {
         let path = self.folder.existing(arguments.required("path")?)?;
         let shown = self.folder.shown(&path);
-        Ok(if shown.is_empty() { ".".to_owned() } else { shown })
+        Ok(match shown.as_str() {
+            "" => ".".to_owned(),
+            // It would be an option.
+            dash if dash.starts_with('-') => format!("./{dash}"),
+            _ => shown,
+        })
     }
 
     /// Runs a command of mcprove on a server that is named by a configuration file of its own.
-    fn run_with(&self, mut words: Vec<String>, server: &Known) -> Result<program::Printed, String> {
+    fn run_with(
+        &self,
+        mut words: Vec<String>,
+        server: &Known,
+        arguments: &Arguments,
+    ) -> Result<program::Printed, String> {
+        if let Some(reason) = server.only_in_suites() {
+            let name = &server.name;
+            return Err(format!("`{name}` {reason}, so only `inspect_server`, `call_tool` and `run_suite` can use it"));
+        }
         // Only this user can look into the folder; the file may hold secrets.
         let folder = TemporaryFolder::new("mcp").map_err(|error| error.to_string())?;
         let file = folder.path().join("server.json");
         fs::write(&file, server.configuration().to_string()).map_err(|error| error.to_string())?;
         words.extend(["--client-config".to_owned(), file.display().to_string()]);
-        self.run(&words)
+        self.run(&words, arguments)
     }
 
-    fn run(&self, words: &[String]) -> Result<program::Printed, String> {
-        let runtime = runtime(1).map_err(|failure| failure.to_string())?;
-        runtime.block_on(program::run(&self.own_program, words, self.folder.root()))
+    fn run(&self, words: &[String], arguments: &Arguments) -> Result<program::Printed, String> {
+        arguments.wait(program::run(&self.own_program, words, self.folder.root()))
     }
 
     /// A value with paths as requests name them.

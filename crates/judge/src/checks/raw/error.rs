@@ -68,7 +68,9 @@ fn decode_code(node: &Node, found: &mut Diagnostics<'_>) -> Option<PlannedCheck>
 }
 
 fn schema() -> Value {
-    let properties = json!({"code": {"type": "integer"}, "message_contains": shape::texts_schema()});
+    let mut part = shape::texts_schema();
+    part["description"] = "Parts of the message.".into();
+    let properties = json!({"code": {"type": "integer", "description": "The error code."}, "message_contains": part});
     json!({"anyOf": [{"const": true}, {"type": "object", "additionalProperties": false, "properties": properties}]})
 }
 

@@ -3,7 +3,7 @@
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck, TracedCall};
 use serde_json::{Value, json};
 
-use super::{NONE, times, tools_of};
+use super::{NONE, times, tool_schema, tools_of};
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, named, shape};
 use crate::excerpt::{self, head, quoted};
@@ -69,7 +69,8 @@ fn decode(item: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
 }
 
 fn schema() -> Value {
-    let properties = [("tool", json!({"type": "string"})), ("args", json!({"type": "object"}))];
+    let args = json!({"type": "object", "description": "Arguments that a call has, among others."});
+    let properties = [("tool", tool_schema()), ("args", args)];
     super::item_schema(NAME, &properties, &["tool", "args"])
 }
 

@@ -1,9 +1,9 @@
 //! `count`: a tool was called this many times.
 
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{NONE, THREE, times, tools_of};
+use super::{NONE, THREE, described, times, tool_schema, tools_of};
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, named, shape};
 use crate::excerpt::quoted;
@@ -53,8 +53,11 @@ fn decode(item: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
 }
 
 fn schema() -> Value {
-    let properties =
-        [("tool", json!({"type": "string"})), ("min", shape::count_schema()), ("max", shape::count_schema())];
+    let properties = [
+        ("tool", tool_schema()),
+        ("min", described(shape::count_schema(), "The fewest calls.")),
+        ("max", described(shape::count_schema(), "The most calls.")),
+    ];
     super::item_schema(NAME, &properties, &["tool"])
 }
 

@@ -115,10 +115,25 @@ fn times(count: usize) -> String {
 /// The JSON Schema of an item: its type, and keys of its own; the required ones are listed.
 fn item_schema(name: &str, properties: &[(&str, Value)], required: &[&str]) -> Value {
     let mut all = Map::new();
-    all.insert("type".to_owned(), json!({"const": name}));
+    all.insert("type".to_owned(), json!({"const": name, "description": "The assertion."}));
     all.extend(properties.iter().map(|(key, schema)| ((*key).to_owned(), schema.clone())));
     let required: Vec<&str> = std::iter::once("type").chain(required.iter().copied()).collect();
     json!({"type": "object", "additionalProperties": false, "properties": all, "required": required})
+}
+
+/// The JSON Schema of `tool`.
+fn tool_schema() -> Value {
+    json!({"type": "string", "description": "The tool."})
+}
+
+/// The JSON Schema of `tools`.
+fn tools_schema() -> Value {
+    described(super::shape::texts_schema(), "The tools.")
+}
+
+fn described(mut schema: Value, description: &str) -> Value {
+    schema["description"] = description.into();
+    schema
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck};
 use serde_json::Value;
 
-use super::{NONE, tools_of};
+use super::{NONE, tools_of, tools_schema};
 use crate::checks::example::{fails, holds};
 use crate::checks::{CheckKind, Seen, named, shape};
 use crate::excerpt::{self, quoted};
@@ -38,7 +38,7 @@ fn decode(item: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
 }
 
 fn schema() -> Value {
-    super::item_schema(NAME, &[("tools", shape::texts_schema())], &["tools"])
+    super::item_schema(NAME, &[("tools", tools_schema())], &["tools"])
 }
 
 impl Check for Only {

@@ -3,9 +3,9 @@
 use mcprove_model::{Diagnostics, Node, PlannedCheck};
 use serde_json::Value;
 
-use super::{THREE, TOOLS};
+use super::{THREE, TOOLS, tools_schema};
 use crate::checks::example::{fails, holds};
-use crate::checks::{CheckKind, named, shape};
+use crate::checks::{CheckKind, named};
 
 const NAME: &str = "order";
 
@@ -29,5 +29,5 @@ fn decode(item: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
 }
 
 fn schema() -> Value {
-    super::item_schema(NAME, &[("tools", shape::texts_schema())], &["tools"])
+    super::item_schema(NAME, &[("tools", tools_schema())], &["tools"])
 }

@@ -241,7 +241,9 @@ pub fn schema(vocabulary: Vocabulary) -> Value {
 
 /// The JSON Schema of `expect_sampling`.
 pub fn sampling_schema() -> Value {
-    sampling_words().schema()
+    let mut schema = sampling_words().schema();
+    schema["description"] = "What the server must ask a model for.".into();
+    schema
 }
 
 fn decode_result(vocabulary: Vocabulary, block: &Node, found: &mut Diagnostics<'_>) -> Vec<PlannedCheck> {
@@ -465,7 +467,12 @@ impl Words {
             json!({"type": "boolean", "description": "Store the values of `snapshot` matchers anew in every run."});
         properties.insert(
             SNAPSHOT.to_owned(),
-            json!({"type": "object", "properties": {"update": update}, "additionalProperties": false}),
+            json!({
+                "type": "object",
+                "properties": {"update": update},
+                "additionalProperties": false,
+                "description": "Options of `snapshot` matchers.",
+            }),
         );
         properties.insert("threshold".to_owned(), threshold_schema());
         let map = json!({"type": "object", "additionalProperties": false, "properties": properties});

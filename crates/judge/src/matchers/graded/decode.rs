@@ -18,18 +18,35 @@ pub(in crate::matchers) const LLM_JUDGE: MatcherKind = MatcherKind {
         let criterion = json!({
             "type": "object",
             "required": ["name", "require"],
-            "properties": {"name": {"type": "string", "minLength": 1}, "require": {"type": "string", "minLength": 1}},
+            "properties": {
+                "name": {"type": "string", "minLength": 1, "description": "The name of the criterion."},
+                "require": {"type": "string", "minLength": 1, "description": "The condition that the value must meet."},
+            },
             "additionalProperties": false,
         });
-        let fraction = json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1});
+        let fraction = json!({
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "maximum": 1,
+            "description": "The share of criteria that must be met.",
+        });
         let own = json!({
-            "combine": {"anyOf": [
-                {"const": "all"},
-                {"type": "object", "required": ["fraction"], "properties": {"fraction": fraction}, "additionalProperties": false},
-            ]},
-            "criteria": {"type": "array", "minItems": 1, "maxItems": 8, "items": criterion},
-            "rubric": {"type": "string", "minLength": 1},
-            "samples": {"enum": [1, 3, 5, 7, 9]},
+            "combine": {
+                "anyOf": [
+                    {"const": "all"},
+                    {"type": "object", "required": ["fraction"], "properties": {"fraction": fraction}, "additionalProperties": false},
+                ],
+                "description": "How many criteria must be met: `all`, or a `fraction`; `all` when left out.",
+            },
+            "criteria": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 8,
+                "items": criterion,
+                "description": "Criteria, each of which is met or not.",
+            },
+            "rubric": {"type": "string", "minLength": 1, "description": "What a good value is."},
+            "samples": {"enum": [1, 3, 5, 7, 9], "description": "How often the model is asked; more than half must pass."},
         });
         schema(own, "rubric")
     },
@@ -60,7 +77,7 @@ pub(in crate::matchers) const LLM_JURY: MatcherKind = MatcherKind {
     decode: |node, found| decode_llm_jury(node, found),
     schema: || {
         let mut juror = schema(json!({}), "model");
-        juror["properties"]["model"] = json!({"type": "string", "minLength": 1});
+        juror["properties"]["model"] = json!({"type": "string", "minLength": 1, "description": MODEL});
         json!({
             "type": "object",
             "required": ["rubric", "jurors"],
@@ -68,14 +85,15 @@ pub(in crate::matchers) const LLM_JURY: MatcherKind = MatcherKind {
             "properties": {
                 "bias": {
                     "type": "object",
-                    "properties": {"chain_of_thought": {"type": "boolean"}},
+                    "properties": {"chain_of_thought": {"type": "boolean", "description": "The model reasons before it scores."}},
                     "additionalProperties": false,
+                    "description": "Measures against bias.",
                 },
-                "jurors": {"type": "array", "minItems": 1, "items": juror},
-                "min_agreement": threshold_schema(),
-                "quorum": threshold_schema(),
-                "rubric": {"type": "string", "minLength": 1},
-                "threshold": threshold_schema(),
+                "jurors": {"type": "array", "minItems": 1, "items": juror, "description": "The models that are asked."},
+                "min_agreement": share("The share of the jurors that must agree with each other."),
+                "quorum": share("The share of the jurors that must pass; 0.5 when left out."),
+                "rubric": {"type": "string", "minLength": 1, "description": "What a good value is."},
+                "threshold": share("The least score with which a juror passes; 0.7 when left out."),
             },
         })
     },
@@ -103,7 +121,9 @@ pub(in crate::matchers) const FACTUALITY: MatcherKind = MatcherKind {
             found,
         )
     },
-    schema: || schema(json!({"reference": {"type": "string", "minLength": 1}}), "reference"),
+    schema: || {
+        schema(json!({"reference": {"type": "string", "minLength": 1, "description": "The facts."}}), "reference")
+    },
     examples: &[
         holds(r#"{"reference": "Rome is in Italy.", "model": "script", "script": [{"score": 1}]}"#, r#""Rome, Italy""#),
         fails(r#"{"reference": "Rome is in Italy.", "model": "script", "script": [{"score": 0}]}"#, r#""Rome, Peru""#),
@@ -116,7 +136,7 @@ pub(in crate::matchers) const ANSWER_RELEVANCE: MatcherKind = MatcherKind {
     decode: |node, found| {
         decode_named(node, "answer-relevance", "query", "Answer this question directly and completely", found)
     },
-    schema: || schema(json!({"query": {"type": "string", "minLength": 1}}), "query"),
+    schema: || schema(json!({"query": {"type": "string", "minLength": 1, "description": "The question."}}), "query"),
     examples: &[
         holds(
             r#"{"query": "How warm is it?", "model": "script", "script": [{"contains": "°C", "score": 1}]}"#,
@@ -132,7 +152,12 @@ pub(in crate::matchers) const CONTEXT_FAITHFULNESS: MatcherKind = MatcherKind {
     decode: |node, found| {
         decode_named(node, "context-faithfulness", "context", "Claim only what this context supports", found)
     },
-    schema: || schema(json!({"context": {"type": "string", "minLength": 1}}), "context"),
+    schema: || {
+        schema(
+            json!({"context": {"type": "string", "minLength": 1, "description": "The text that supports claims."}}),
+            "context",
+        )
+    },
     examples: &[
         holds(
             r#"{"context": "The shop opens at 9.", "model": "script", "script": [{"score": 0.8}]}"#,
@@ -171,11 +196,11 @@ pub fn decode_judge(node: &Node, what: &str, found: &mut Diagnostics<'_>) -> Opt
 
 /// The JSON Schema of `script`.
 pub fn script_schema() -> Value {
-    let score = json!({"anyOf": [threshold_schema(), {"type": "boolean"}]});
+    let score = json!({"anyOf": [share(SCORE), {"type": "boolean"}], "description": SCORE});
     let criterion = json!({"anyOf": [score, {
         "type": "object",
         "required": ["score"],
-        "properties": {"evidence": {"type": "string"}, "score": score},
+        "properties": {"evidence": {"type": "string", "description": "Words of the value that show it."}, "score": score},
         "additionalProperties": false,
     }]});
     let line = json!({
@@ -184,9 +209,9 @@ pub fn script_schema() -> Value {
         "additionalProperties": false,
         "properties": {
             "contains": {"type": "string", "description": "It applies to values that contain this text."},
-            "criteria": {"type": "object", "additionalProperties": criterion},
-            "reasoning": {"type": "string"},
-            "score": threshold_schema(),
+            "criteria": {"type": "object", "additionalProperties": criterion, "description": "The score of each criterion, by name."},
+            "reasoning": {"type": "string", "description": "The reason that is shown."},
+            "score": share(SCORE),
         },
     });
     json!({
@@ -210,15 +235,34 @@ pub fn judge_schema() -> Value {
 }
 
 fn model_schema() -> Value {
-    json!({"anyOf": [
-        {"type": "string", "minLength": 1},
-        {
-            "type": "object",
-            "required": ["id"],
-            "properties": {"id": {"type": "string"}, "provider": {"type": "string"}},
-            "additionalProperties": false,
-        },
-    ]})
+    json!({
+        "anyOf": [
+            {"type": "string", "minLength": 1},
+            {
+                "type": "object",
+                "required": ["id"],
+                "properties": {
+                    "id": {"type": "string", "description": "The model."},
+                    "provider": {"type": "string", "description": "One of `providers`."},
+                },
+                "additionalProperties": false,
+            },
+        ],
+        "description": MODEL,
+    })
+}
+
+/// Description of the model of a judge.
+const MODEL: &str = "The model that grades, or `script`; that of the suite's `judge` when left out.";
+
+/// Description of a grade.
+const SCORE: &str = "The score, from 0 to 1.";
+
+/// A number from 0 to 1.
+pub(super) fn share(description: &str) -> Value {
+    let mut schema = threshold_schema();
+    schema["description"] = description.into();
+    schema
 }
 
 /// The JSON Schema of a map with a judge, a threshold and keys of its own.
@@ -226,7 +270,7 @@ fn schema(own: Value, required: &str) -> Value {
     let mut properties = Map::new();
     properties.insert("model".to_owned(), model_schema());
     properties.insert("script".to_owned(), script_schema());
-    properties.insert("threshold".to_owned(), threshold_schema());
+    properties.insert("threshold".to_owned(), share("The least score that passes; 0.7 when left out."));
     if let Value::Object(own) = own {
         properties.extend(own);
     }

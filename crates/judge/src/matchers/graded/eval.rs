@@ -5,9 +5,10 @@ use std::sync::Arc;
 use mcprove_model::{Check, Diagnostics, Entry, Judge, Mismatch, Node, Observation, PlannedCheck, Question, Span};
 use serde_json::{Value, json};
 
+use super::decode::share;
 use super::rubric::{self, Rubric};
 use super::{Decision, Fold, Graded, Juror, Marking, THRESHOLD};
-use crate::checks::{decode_threshold, threshold_schema};
+use crate::checks::decode_threshold;
 use crate::excerpt;
 
 /// The key, and the name of the check.
@@ -82,13 +83,19 @@ pub fn decode(
 
 /// The JSON Schema of the block.
 pub fn schema() -> Value {
-    let metric = json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {"strict": {"type": "boolean", "description": "Only a perfect score passes."}, "threshold": threshold_schema()},
-    });
+    let metric = |asked: &str| {
+        json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "strict": {"type": "boolean", "description": "Only a perfect score passes."},
+                "threshold": share("The least score that passes; 0.5 when left out."),
+            },
+            "description": asked,
+        })
+    };
     let mut properties: serde_json::Map<String, Value> =
-        METRICS.iter().map(|(name, _)| ((*name).to_owned(), metric.clone())).collect();
+        METRICS.iter().map(|(name, asked)| ((*name).to_owned(), metric(asked))).collect();
     properties.insert("rubric".to_owned(), rubric::schema());
     json!({
         "type": "object",

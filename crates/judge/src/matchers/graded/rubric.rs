@@ -6,7 +6,8 @@ use mcprove_model::{Diagnostics, Grade, Node};
 use serde_json::{Value, json};
 
 use super::THRESHOLD;
-use crate::checks::{decode_threshold, threshold_schema};
+use super::decode::share;
+use crate::checks::decode_threshold;
 
 /// Description of a good value, in parts.
 #[derive(Clone, Debug, Default)]
@@ -297,29 +298,39 @@ pub fn decode(node: &Node, named: &dyn Fn(&str) -> Option<Node>, found: &mut Dia
 
 /// The JSON Schema of a rubric that is a map.
 pub fn schema() -> Value {
-    let text = json!({"type": "string", "minLength": 1});
+    let text = |description: &str| json!({"type": "string", "minLength": 1, "description": description});
     let criterion = json!({
         "type": "object",
         "required": ["name", "description"],
         "additionalProperties": false,
         "properties": {
-            "description": text,
-            "examples": {"type": "array", "items": {
-                "type": "object",
-                "required": ["response", "score"],
-                "properties": {"response": {"type": "string"}, "score": threshold_schema()},
-                "additionalProperties": false,
-            }},
+            "description": text("What is asked of the value."),
+            "examples": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["response", "score"],
+                    "properties": {
+                        "response": {"type": "string", "description": "A value."},
+                        "score": share("Its score, from 0 to 1."),
+                    },
+                    "additionalProperties": false,
+                },
+                "description": "Values with their scores, which the judge is shown.",
+            },
             "guard": {"type": "boolean", "description": "It states what must not hold."},
-            "name": text,
+            "name": text("The name of the criterion."),
             "required": {"type": "boolean", "description": "It must reach the threshold by itself."},
-            "threshold": threshold_schema(),
-            "weight": {"type": "number", "exclusiveMinimum": 0},
+            "threshold": share("The least score of this criterion."),
+            "weight": {"type": "number", "exclusiveMinimum": 0, "description": "Its weight in the total; 1 when left out."},
             "when": {
                 "type": "object",
                 "minProperties": 1,
                 "maxProperties": 1,
-                "properties": {"contains": {"type": "string"}, "regex": {"type": "string"}},
+                "properties": {
+                    "contains": {"type": "string", "description": "A part of the value."},
+                    "regex": {"type": "string", "description": "A regular expression that matches the value."},
+                },
                 "additionalProperties": false,
                 "description": "It is graded only for values that contain or match this.",
             },
@@ -332,15 +343,15 @@ pub fn schema() -> Value {
         "additionalProperties": false,
         "description": "What a good value is: weighted criteria, or a tree of questions.",
         "properties": {
-            "aggregation": {"enum": ["weighted_average", "weighted-average", "weighted", "average", "min", "worst", "worst_criterion", "worst-criterion"]},
-            "criteria": {"type": "array", "minItems": 1, "items": criterion},
-            "default_mid_anchor": {"type": "boolean"},
-            "preset": {"enum": presets},
+            "aggregation": {"enum": ["weighted_average", "weighted-average", "weighted", "average", "min", "worst", "worst_criterion", "worst-criterion"], "description": "The total of the criteria: their weighted average when left out, or the worst of them."},
+            "criteria": {"type": "array", "minItems": 1, "items": criterion, "description": "The criteria."},
+            "default_mid_anchor": {"type": "boolean", "description": "The judge is shown what a score in the middle means; true when left out."},
+            "preset": {"enum": presets, "description": "A rubric that is built in."},
             "ref": {"type": "string", "description": "One of `rubrics`."},
             "require_evidence": {"type": "boolean", "description": "Each criterion needs words of the value as evidence."},
             "scale": {"description": "How scores are shown: `unit`, `boolean`, `letter`, or `{likert: {min, max}}`."},
             "strict": {"type": "boolean", "description": "Only a perfect score passes."},
-            "threshold": threshold_schema(),
+            "threshold": share("The least score that passes; 0.7 when left out."),
             "tree": {"type": "object", "description": "`{ask, yes, no}`, or `{score, reason}`."},
         },
     })

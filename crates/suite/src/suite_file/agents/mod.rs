@@ -165,7 +165,8 @@ const FIELDS: &[Field] = &[
             "Sets of tools that do the same: each counts as the other.",
             fragment::texts("Names of tools."),
         );
-        json!({"anyOf": [sets, measures::schema("equal_function_sets")]})
+        let description = "Sets of tools that do the same: each counts as the other.";
+        json!({"anyOf": [sets, measures::schema("equal_function_sets")], "description": description})
     }),
     Field::preview("eval", mcprove_judge::matchers::graded::eval::schema),
     Field::optional("expect", || fragment::expect(Vocabulary::Agent)),
@@ -208,7 +209,8 @@ const FIELDS: &[Field] = &[
     Field::optional("turns", || {
         let list =
             fragment::list("The user's messages, one per turn; after the `prompt` if there is one.", turn_schema());
-        json!({"anyOf": [list, simulate::schema()]})
+        let description = "The user's messages, one per turn, or a model that plays the user.";
+        json!({"anyOf": [list, simulate::schema()], "description": description})
     }),
 ];
 
