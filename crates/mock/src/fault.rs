@@ -61,6 +61,11 @@ impl Faults {
         }
     }
 
+    /// True if a fault announces changes of the list of tools.
+    pub(crate) fn announce_changes(&self) -> bool {
+        self.by_tool.values().chain(&self.everywhere).any(|fault| fault.id == FaultId::ListChangedStorm)
+    }
+
     /// The fault of a tool.
     pub(crate) fn of(&self, tool: &str) -> Option<FaultKind> {
         self.by_tool.get(tool).copied().or(self.everywhere)

@@ -51,7 +51,7 @@ impl Call<'_> {
         drop(state);
         let mut result = json!({
             "protocolVersion": revision.as_str(),
-            "capabilities": capabilities_of(self.manifest, Era::Legacy),
+            "capabilities": self.capabilities(Era::Legacy),
             "serverInfo": self.manifest.identity(),
         });
         self.instruct(&mut result);
@@ -61,10 +61,19 @@ impl Call<'_> {
     pub(super) fn discover(&self) -> Value {
         let mut result = json!({
             "supportedVersions": supported_versions(),
-            "capabilities": capabilities_of(self.manifest, Era::Modern),
+            "capabilities": self.capabilities(Era::Modern),
         });
         self.instruct(&mut result);
         result
+    }
+
+    fn capabilities(&self, era: Era) -> Value {
+        let mut capabilities = capabilities_of(self.manifest, era);
+        // A client need not listen to what a server does not declare.
+        if self.session.mock.faults.announce_changes() && capabilities.get("tools").is_some() {
+            capabilities["tools"]["listChanged"] = json!(true);
+        }
+        capabilities
     }
 
     fn instruct(&self, result: &mut Value) {

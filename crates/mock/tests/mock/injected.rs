@@ -361,3 +361,52 @@ async fn chance_is_the_same_for_the_same_seed() {
     assert_eq!(runs[0], runs[1]);
     assert_ne!(runs[0], runs[2]);
 }
+
+/// The names of all pages of a list.
+async fn names(client: &mut Client) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut params = Value::Null;
+    loop {
+        let page = client.ask("tools/list", params).await["result"].clone();
+        let tools = page["tools"].as_array().expect("tools");
+        names.extend(tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()));
+        let Some(cursor) = page.get("nextCursor") else { return names };
+        params = json!({"cursor": cursor});
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn further_pages_are_no_later_list() {
+    let manifest = "{ page_size: 1, tools: [{ name: other }, { name: search }] }";
+    let faults = vec!["search=renamed-tool".parse().expect("a fault")];
+    let mock = Mock::new(offer(manifest), MockOptions { faults, ..MockOptions::default() });
+    let mut client = Client::modern(&mock, &json!({}));
+    assert_eq!(names(&mut client).await, ["other", "search"]);
+    assert_eq!(names(&mut client).await, ["other", "search_v2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_lists_again_before_the_call_has_met_the_drift() {
+    for (fault, tool, args) in
+        [("renamed-tool", "search_v2", json!({})), ("added-argument", "search", json!({"confirm": true}))]
+    {
+        let mock = mock(fault);
+        let mut client = Client::modern(&mock, &json!({}));
+        listed(&mut client).await;
+        listed(&mut client).await;
+        assert!(mock.strikes().is_empty(), "{fault}: a list alone proves nothing");
+        for _ in 0..2 {
+            assert_eq!(text(&client.call(tool, args.clone()).await), "mock search", "{fault}");
+        }
+        assert_eq!(mock.strikes().len(), 1, "{fault}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_storm_of_changes_is_declared() {
+    for (fault, declared) in [("list-changed-storm", true), ("hang", false)] {
+        let mut client = Client::new(&mock(fault));
+        let reply = client.initialize("2025-11-25", json!({})).await;
+        assert_eq!(reply["result"]["capabilities"]["tools"].get("listChanged").is_some(), declared, "{fault}");
+    }
+}

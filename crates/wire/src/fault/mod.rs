@@ -188,8 +188,9 @@ impl Injector {
             }
             (Some("tools/list"), Some(id)) => {
                 let mut state = self.state();
-                state.lists += 1;
-                let is_first = state.lists == 1;
+                // Further pages belong to the list that they continue.
+                state.lists += u64::from(message["params"].get("cursor").is_none_or(Value::is_null));
+                let is_first = state.lists <= 1;
                 state.open.insert((scope.to_owned(), id.to_string()), Open::List { is_first });
                 Inward::Pass
             }
@@ -207,6 +208,7 @@ impl Injector {
         if let Some(old) = renamed {
             let mut message = message.clone();
             message["params"]["name"] = json!(old);
+            self.followed(id, old);
             return Inward::Replace(message);
         }
         let Some((at, fault)) = self.rule(name) else { return Inward::Pass };
@@ -291,6 +293,7 @@ impl Injector {
             FaultId::AddedArgument => {
                 if message["params"]["arguments"].get("confirm").is_some() {
                     drop(state);
+                    self.followed(id, name);
                     return Inward::Replace(change::without_confirm(message));
                 }
                 let text = format!("invalid arguments for `{name}`: `confirm` is required");
@@ -307,6 +310,15 @@ impl Injector {
         };
         state.strikes.push(Strike { at: Instant::now(), id: id.clone(), tool: name.to_owned(), fault });
         inward
+    }
+
+    /// Notes that a call takes a tool as it is since it changed: who listed again in time never meets the refusal.
+    fn followed(&self, id: &Value, tool: &str) {
+        let Some((_, fault)) = self.rule(tool) else { return };
+        let mut state = self.state();
+        if !state.strikes.iter().any(|strike| strike.tool == tool && strike.fault == fault) {
+            state.strikes.push(Strike { at: Instant::now(), id: id.clone(), tool: tool.to_owned(), fault });
+        }
     }
 
     /// True if chance, as the seed has it, strikes this call.
