@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mcprove_judge::agent_compare::{AgentRun, Comparison, Interval, Measured, agent_runs, compare, runs_needed};
-use mcprove_model::{ExitStatus, escape_line};
+use mcprove_model::{CaseReport, ExitStatus, Verdict, escape_line};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -73,6 +73,17 @@ fn read(path: &PathBuf, context: &Context) -> Result<Vec<AgentRun>, Failure> {
         context.write_stderr(&format!("warning: {complaint}\n"));
     }
     let runs = agent_runs(&report);
+    let is_unfinished = |case: &&CaseReport| {
+        case.finished.as_ref().is_none_or(|end| end.verdict == Verdict::Error)
+            && runs.iter().any(|run| run.case == case.started.name)
+    };
+    let left_out = report.cases.iter().filter(is_unfinished).count();
+    if left_out > 0 {
+        let (path, all) = (path.display(), runs.len() + left_out);
+        context.write_stderr(&format!(
+            "warning: {left_out} of {all} runs in `{path}` did not come to a verdict and are left out\n"
+        ));
+    }
     if runs.is_empty() {
         return Err(Failure::NothingSelected {
             message: format!("`{}` has no runs of agents", path.display()),

@@ -1,6 +1,6 @@
 //! Which calls of an agent a fault answers, and how often each fault was met. Nothing sleeps: time is virtual.
 
-use mcprove_judge::recovery::{FaultEffect, FaultHits, effect};
+use mcprove_judge::recovery::{FaultEffect, FaultHits, added_description, effect};
 use mcprove_model::{Agent, Fault, Finding, nearest};
 
 use super::toolbox::Toolbox;
@@ -35,6 +35,18 @@ impl Injection {
             detections: 0,
             unanswered: 0,
         }
+    }
+
+    /// Applies the faults that show in descriptions; they are met when the model is shown the tool.
+    pub(super) fn describe(&mut self, toolbox: &mut Toolbox) {
+        toolbox.describe(|server, tool| {
+            let mut touching = self.faults.iter_mut().filter(|(fault, _)| fault.touches(server, tool));
+            touching.find_map(|(fault, hits)| {
+                let text = added_description(fault.kind, tool)?;
+                *hits += 1;
+                Some(text)
+            })
+        });
     }
 
     /// Time the agent waits for a call.
@@ -97,5 +109,34 @@ impl Injection {
             hits.push(FaultHits { fault: "a server that does not answer".to_owned(), calls: self.unanswered });
         }
         hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_model::FaultKind;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_injected_description_is_met_when_the_tool_is_shown() {
+        let listed = vec![json!({"name": "search", "description": "Finds things."}), json!({"name": "read"})];
+        let mut toolbox = Toolbox::new(vec![("files".to_owned(), listed)]);
+        let fault = |name: &str, tool: &str, kind: &str| Fault {
+            name: name.to_owned(),
+            tool: Some(tool.to_owned()),
+            server: None,
+            kind: kind.parse::<FaultKind>().expect("a fault"),
+        };
+        let faults = [fault("poisoned", "search", "injected-description"), fault("hung", "read", "hang")];
+        let faults = faults.into_iter().map(|fault| (fault, 0)).collect();
+        let mut injection = Injection { faults, deadline_ms: 1, detections: 0, unanswered: 0 };
+        injection.describe(&mut toolbox);
+        let [search, read] = toolbox.shown() else { panic!("two tools") };
+        assert!(search.description.starts_with("Finds things. IMPORTANT") && search.description.contains("CANARY-"));
+        assert_eq!(read.description, "");
+        let hits: Vec<u64> = injection.hits().iter().map(|fault| fault.calls).collect();
+        assert_eq!(hits, [1, 0]);
     }
 }

@@ -120,11 +120,12 @@ async fn run_agent(talk: &mut AgentCase<'_>, sessions: &mut Vec<Session>) -> End
 /// The act itself: tools, faults, the loop, and what is made of it.
 async fn act(talk: &mut AgentCase<'_>, sessions: &mut [Session]) -> Ended {
     let Some(mut toolbox) = list_tools(talk, sessions).await else { return Ended::Judged };
+    let mut injection = Injection::new(talk.agent);
+    injection.describe(&mut toolbox);
     for gate in &talk.agent.gates {
         let further = gate.measure.distractors(toolbox.shown());
         toolbox.offer(further);
     }
-    let mut injection = Injection::new(talk.agent);
     let misplaced = injection.misplaced(&toolbox);
     if !misplaced.is_empty() {
         let place = talk.case.source.place(talk.case.span);

@@ -66,6 +66,16 @@ impl Toolbox {
         &self.shown
     }
 
+    /// Adds to the descriptions of the tools of the servers.
+    pub(super) fn describe(&mut self, mut addition: impl FnMut(&str, &str) -> Option<String>) {
+        for (tool, shown) in self.tools.iter().zip(&mut self.shown) {
+            if let Some(text) = addition(&self.servers[tool.server], &tool.name) {
+                let old = std::mem::take(&mut shown.description);
+                shown.description = if old.is_empty() { text } else { format!("{old} {text}") };
+            }
+        }
+    }
+
     /// Shows tools that no server has; a call of one is answered as that of any unknown tool.
     pub(super) fn offer(&mut self, further: Vec<ChatTool>) {
         self.shown.extend(further);

@@ -61,9 +61,16 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The difference of the pass rates, second minus first.
+    /// The difference of the pass rates, second minus first: the mean of those of the cases, weighted by their runs as
+    /// Mantel and Haenszel do. Its sign is that of what the exact test tests, also where the sides ran cases unequally often.
     pub fn difference(&self) -> f64 {
-        self.sides[1].pass_rate.value - self.sides[0].pass_rate.value
+        let weighted = self.cases.iter().map(|case| {
+            let Stratum { first: (a, n), second: (b, m) } = case.stratum;
+            let (n, m) = (number(n), number(m));
+            ((number(b) * n - number(a) * m) / (n + m), n * m / (n + m))
+        });
+        let (sum, weights) = weighted.fold((0.0, 0.0), |(sum, weights), (one, weight)| (sum + one, weights + weight));
+        sum / weights
     }
 }
 
@@ -241,6 +248,21 @@ mod tests {
         // a: 3 of 4 against 4 of 4, chances of 3 and 4: C(7,3)·C(1,1)/C(8,4) = 1/2 each. b: 2 of 4 against 4 of 4, 6 passes of 8: 2, 3, 4
         // with 15/70, 40/70, 15/70. The sum of 5 has 1/2 · 15/70; so has 8; 6 and 7 have 1/2 · 55/70 each. p = 2 · 1/2 · 15/70.
         close(Some(comparison.p), 15.0 / 70.0);
+    }
+
+    #[test]
+    fn the_direction_is_that_of_the_cases_where_they_ran_unequally_often() {
+        let runs = |case: &str, passed: usize, all: usize| -> Vec<AgentRun> {
+            (0..all).map(|at| run(case, at < passed, "s.search")).collect()
+        };
+        // Better in both cases, though fewer of all its runs passed: it ran the hard case more often.
+        let before = [runs("easy", 80, 100), runs("hard", 0, 10)].concat();
+        let after = [runs("easy", 10, 10), runs("hard", 30, 100)].concat();
+        let comparison = compare(&before, &after, Some(1)).expect("cases in common");
+        assert!(comparison.sides[1].pass_rate.value < comparison.sides[0].pass_rate.value);
+        // Both cases weigh 100 · 10 / 110 and differ by 0.2 and 0.3.
+        assert!((comparison.difference() - 0.25).abs() < 1e-9, "{}", comparison.difference());
+        assert!(comparison.p < 0.05, "{}", comparison.p);
     }
 
     #[test]

@@ -24,5 +24,5 @@ mod score;
 
 pub use agent_run::{AgentMarks, CLASS, FaultHits, RecoveryBudget, RecoveryVerdict, never_hit, score_agent_run};
 pub use error_recovery::{ToolOutcome, error_recovery};
-pub use fault::{FaultEffect, effect};
+pub use fault::{FaultEffect, added_description, effect};
 pub use score::{RecoveryObservation, RecoveryReport, meets_recovery_budget, score_recovery};
