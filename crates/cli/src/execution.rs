@@ -92,6 +92,8 @@ pub(crate) struct RunMode {
     pub(crate) redactor: Redactor,
     /// The command that starts such a run again, without what says how cases are run.
     pub(crate) again: Vec<String>,
+    /// Arguments of that command that come last, after `--`.
+    pub(crate) last: Vec<String>,
     /// True if a case that failed can be run again by itself.
     pub(crate) has_next_step: bool,
 }
@@ -112,6 +114,7 @@ impl RunMode {
             no_model: false,
             redactor,
             again: Vec::new(),
+            last: Vec::new(),
             has_next_step: true,
         }
     }
@@ -237,7 +240,7 @@ impl Execution {
             prestart: self.prestart,
             storing: mode.storing,
             is_whole: mode.is_whole && plan.shard.is_none(),
-            again: mode.again.into_iter().chain(self.words()).collect(),
+            again: mode.again.into_iter().chain(self.words()).chain(mode.last).collect(),
             limits: context.limits,
             environment: Context::secret_values().into(),
             tokens: crate::logins::tokens().clone(),

@@ -46,9 +46,13 @@ pub(crate) fn next_step<'f>(
     } else {
         String::new()
     };
-    let mut line = match known {
-        Known::Command(command) => command.to_owned(),
-        Known::Nothing | Known::Log => format!("mcprove run{file}"),
+    // Options come before a command that is run on behalf of the user.
+    let (mut line, last) = match known {
+        Known::Command(command) => match last_arguments(command) {
+            Some(at) => (command[..at].to_owned(), &command[at..]),
+            None => (command.to_owned(), ""),
+        },
+        Known::Nothing | Known::Log => (format!("mcprove run{file}"), ""),
     };
     let is_one = match known {
         Known::Command(_) | Known::Nothing => is_plain_name(&first.name),
@@ -60,10 +64,28 @@ pub(crate) fn next_step<'f>(
     if !is_verbose {
         line.push_str(" -v");
     }
+    line.push_str(last);
     if is_one && count > 1 {
         let _ = write!(line, "  # the first of {count}");
     }
     Some(line)
+}
+
+/// Start of the arguments after `--` of a command line; quoted words may have one, too.
+fn last_arguments(command: &str) -> Option<usize> {
+    let mut is_quoted = false;
+    let mut chars = command.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\'' => is_quoted = !is_quoted,
+            '\\' if !is_quoted => {
+                chars.next();
+            }
+            ' ' if !is_quoted && command[at..].starts_with(" -- ") => return Some(at),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The longest name or path that is repeated.
@@ -105,6 +127,11 @@ mod tests {
         assert_eq!(next(&one, Known::Nothing), "mcprove run evals/a.yaml --filter \"reads (a: b)\" -v");
         assert_eq!(next(&one, Known::Command("mcprove run x")), "mcprove run x --filter \"reads (a: b)\" -v");
         assert_eq!(next(&one, Known::Log), "mcprove run evals/a.yaml -v");
+        // Options come before the command of the user, and not into a quoted word.
+        let client = Known::Command("mcprove host s.yaml -- my-client --x");
+        assert_eq!(next(&one, client), "mcprove host s.yaml --filter \"reads (a: b)\" -v -- my-client --x");
+        let quoted = Known::Command(r"mcprove audit --server 'it'\''s -- x'");
+        assert_eq!(next(&one, quoted), r#"mcprove audit --server 'it'\''s -- x' --filter "reads (a: b)" -v"#);
         let two = [case("a", "a.yaml"), case("b", "b.yaml")];
         assert_eq!(next(&two, Known::Nothing), "mcprove run a.yaml --filter \"a\" -v  # the first of 2");
         for hostile in ["$(x)", "a\"b", "`x`", "-x", "%PATH%", "a\nb", ""] {

@@ -85,12 +85,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if args.run.selection.dry_run {
         return show_scan(&plan, &redactor, args.run.json);
     }
-    let again = std::iter::once("host".to_owned()).chain(args.scenarios.iter().map(|path| path.display().to_string()));
     let mode = RunMode {
         prints_findings: true,
         shown: args.run.are_for_people(),
         shows: args.run.outputs.shows().max(Shows::Calls),
-        again: again.collect(),
+        again: again(args),
+        last: if args.command.is_empty() { Vec::new() } else { [&["--".to_owned()], &args.command[..]].concat() },
         ..RunMode::new(Vec::new(), redactor)
     };
     let outcome = args.run.run(&plan, mode, context)?;
@@ -101,6 +101,21 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let gates = Gates { threshold: None, regressions: true };
     let stdout = Stdout::of(args.run.json, &args.run.outputs);
     args.run.finish(outcome, Ending { stdout, baseline, known, gates }, context)
+}
+
+/// The command that plays the same scenarios, without the client.
+fn again(args: &Args) -> Vec<String> {
+    let mut words = vec!["host".to_owned()];
+    words.extend(args.scenarios.iter().map(|path| path.display().to_string()));
+    let mut option =
+        |name: &str, value: Option<String>| words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
+    option("--scripted", args.scripted.clone());
+    option("--config-format", args.config.clone());
+    for (name, value) in &args.env {
+        option("--env", Some(format!("{name}={value}")));
+    }
+    option("--cwd", args.cwd.as_ref().map(|folder| folder.display().to_string()));
+    words
 }
 
 /// The client, in the place of the server of a case.
