@@ -70,6 +70,7 @@ fn a_client_that_says_nothing_proves_nothing() {
     let (told, code) = mcprove(folder.path(), &["host", "scenario.yaml", "--", "true"]);
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("host-no-connection"), "{told}");
+    assert!(told.contains("next: mcprove host scenario.yaml --filter \"hang\" -v -- true\n"), "{told}");
     let (told, code) = mcprove(folder.path(), &["host", "scenario.yaml", "--", "no-such-client-here"]);
     assert_eq!(code, Some(2), "{told}");
     let (told, code) = mcprove(folder.path(), &["host", "scenario.yaml"]);
@@ -148,6 +149,18 @@ fn mistakes_that_only_the_servers_show_have_their_place() {
     let (told, code) = mcprove(folder.path(), &["host", "typo.yaml", "--scripted", "good"]);
     assert_eq!(code, Some(2), "{told}");
     assert!(told.contains("typo.yaml:7") && told.contains("the tools are search, read"), "{told}");
+    let expecting = |named: &str| {
+        let text = text.replace("detected: 10s", named).replace("search=hang", "search=renamed-tool");
+        fs::write(folder.path().join("named.yaml"), text).expect("written");
+        mcprove(folder.path(), &["host", "named.yaml", "--scripted", "good"])
+    };
+    for named in ["called: [files.serch]", "not_called: [read, fils.read]"] {
+        let (told, code) = expecting(named);
+        assert_eq!(code, Some(2), "{named}: {told}");
+        assert!(told.contains("named.yaml:8") && told.contains("did you mean `files."), "{named}: {told}");
+    }
+    let (told, _) = expecting("not_called: [files.search_v2, read]");
+    assert!(told.contains("host-never-hit"), "{told}");
     fs::write(folder.path().join("none.yaml"), "scenario: none\nservers:\n  files:\n    manifest: no.yml\n")
         .expect("written");
     let (told, code) = mcprove(folder.path(), &["host", "none.yaml", "--scripted", "good"]);

@@ -58,6 +58,16 @@ impl Redactor {
         }
     }
 
+    /// True if a secret is in the bytes, in whatever form.
+    pub fn finds(&self, bytes: &[u8]) -> bool {
+        self.search.as_ref().is_some_and(|search| !search.stretches(bytes).is_empty())
+    }
+
+    /// Bytes without secrets.
+    pub fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        self.masked(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned)
+    }
+
     /// Masks every secret in every text of a JSON value, and in its keys but for plain words, which are ours.
     pub fn json(&self, value: &mut Value) {
         if self.search.is_none() {

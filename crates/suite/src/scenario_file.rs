@@ -33,6 +33,8 @@ pub struct Scenario {
     pub servers: Vec<ScenarioServer>,
     /// Expectations of the client.
     pub expect: HostExpectation,
+    /// The tools that the expectations name, with their places.
+    pub named: Vec<(String, Span)>,
     /// A scripted client.
     pub scripted: Scripted,
 }
@@ -262,6 +264,7 @@ fn decode(node: &Node, source: &Arc<SourceFile>, found: &mut Diagnostics<'_>) ->
         timeout: block.duration("timeout", found).unwrap_or(TIMEOUT),
         config,
         expect: expectation(&block, found),
+        named: named(&block),
         scripted: scripted(&block, &servers, found),
         servers,
     };
@@ -347,6 +350,14 @@ fn expectation(block: &Block<'_>, found: &mut Diagnostics<'_>) -> HostExpectatio
     expect.ends = block.flag("ends", found).unwrap_or(true);
     expect.allow_unhit = block.flag("allow_unhit", found).unwrap_or(false);
     expect
+}
+
+/// The tools that `called` and `not_called` name, with their places.
+fn named(block: &Block<'_>) -> Vec<(String, Span)> {
+    let Some(expect) = block.get("expect") else { return Vec::new() };
+    let nodes = ["called", "not_called"].into_iter().filter_map(|key| expect.get(key));
+    let items = nodes.flat_map(|node| node.as_list().map_or_else(|| vec![node], |items| items.iter().collect()));
+    items.filter_map(|node| Some((node.as_text()?.to_owned(), node.span))).collect()
 }
 
 fn scripted(block: &Block<'_>, servers: &[ScenarioServer], found: &mut Diagnostics<'_>) -> Scripted {

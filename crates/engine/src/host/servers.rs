@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mcprove_judge::conformance::Channel;
 use mcprove_judge::host::{HostServer, HostStrike};
 use mcprove_mock::{MUTATIONS, Mock, MockOptions, Offer, from_node, load};
-use mcprove_model::{FaultId, Finding, canary};
+use mcprove_model::{FaultId, Finding, canary, nearest};
 use mcprove_suite::scenario_file::{Offers, Scenario, ScenarioServer, ScenarioTransport};
 use mcprove_wire::{HttpRelay, Limits, Listener, Tap, Upstream, accept_pipe, relay_lines};
 use tokio::io::DuplexStream;
@@ -76,6 +76,7 @@ impl HostServers {
                 relay: None,
             });
         }
+        unknown_tool(scenario, &servers)?;
         Ok(Self { began, servers, observed, tasks, seed: scenario.seed })
     }
 
@@ -234,6 +235,37 @@ fn offer(scenario: &Scenario, server: &ScenarioServer) -> Result<Offer, Vec<Find
         }
     }
     Ok(offer)
+}
+
+/// An expectation about a tool that no server has proves nothing.
+fn unknown_tool(scenario: &Scenario, servers: &[RunningServer]) -> Result<(), Vec<Finding>> {
+    // The tools of a recording are not known before it is played.
+    if servers.iter().any(|server| server.tools.is_empty()) {
+        return Ok(());
+    }
+    let mut known: Vec<String> = Vec::new();
+    for server in servers {
+        for tool in &server.tools {
+            known.push(format!("{}.{tool}", server.name));
+            let renames = |rule: &mcprove_model::FaultRule| {
+                rule.fault.id == FaultId::RenamedTool && rule.tool.as_ref().is_none_or(|own| own == tool)
+            };
+            if server.rules.iter().any(renames) {
+                known.push(format!("{}.{tool}_v2", server.name));
+            }
+        }
+    }
+    let is_known = |name: &str| {
+        let is_tool = |tool: &String| tool == name || tool.split_once('.').is_some_and(|(_, tool)| tool == name);
+        known.iter().any(is_tool)
+    };
+    let Some((name, span)) = scenario.named.iter().find(|(name, _)| !is_known(name)) else { return Ok(()) };
+    let text = format!("`expect` names the tool `{name}`, which no server of the scenario has");
+    let help = match nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the tools are {}", known.join(", ")),
+    };
+    Err(vec![Finding::error("unknown-tool", text).help(help).at(scenario.source.place(*span))])
 }
 
 fn mutation(scenario: &Scenario, server: &ScenarioServer) -> Result<&'static str, Vec<Finding>> {

@@ -1,6 +1,7 @@
 //! Lists: read again after they changed, and not more often than needed.
 
 use mcprove_model::{Direction, FaultId, Finding, escape_line};
+use serde_json::Value;
 
 use super::conversation::META_VERSION;
 use super::evidence::{HostEvidence, HostFrame};
@@ -31,29 +32,32 @@ fn is_list(frame: &HostFrame) -> bool {
     frame.is_request() && frame.method() == Some("tools/list")
 }
 
-/// A call after `list_changed` without a list in between, by a client that had read a list.
+/// A call after `list_changed` without a list in between, by a client that had read a list of a server that announces changes.
 fn stale(evidence: &HostEvidence, findings: &mut Vec<Finding>) {
     for (server, about) in evidence.servers.iter().enumerate() {
         let frames = || evidence.frames.iter().filter(move |frame| frame.server == server);
         // A client that never lists knows the tools from elsewhere.
         let Some(first) = frames().find(|frame| is_list(frame)) else { continue };
-        let changed = frames().find(|frame| {
-            frame.at_us > first.at_us
-                && frame.direction == Direction::Received
-                && frame.method() == Some("notifications/tools/list_changed")
-        });
-        let Some(changed) = changed else { continue };
         // Since 2026-07-28, changes are announced to those that asked for it.
         let is_modern = first.params()["_meta"].get(META_VERSION).is_some();
         if is_modern && !frames().any(|frame| frame.is_request() && frame.method() == Some("subscriptions/listen")) {
             continue;
         }
-        let is_later = |frame: &&HostFrame| frame.at_us > changed.at_us;
-        let listed = frames().filter(is_later).find(|frame| is_list(frame));
-        let call = frames().filter(is_later).find(|frame| {
-            frame.called().is_some()
-                && frame.at_us > changed.at_us + SLACK_US
-                && listed.is_none_or(|listed| frame.at_us < listed.at_us)
+        // A client need not listen to what a server does not declare, unless it asked for it.
+        if !is_modern && !frames().any(declares_changes) {
+            continue;
+        }
+        // Since when the last list that was read is not the last one.
+        let mut since: Option<u64> = None;
+        let call = frames().filter(|frame| frame.at_us > first.at_us).find(|frame| {
+            if is_list(frame) || has_tools(frame) {
+                since = None;
+            } else if frame.direction == Direction::Received
+                && frame.method() == Some("notifications/tools/list_changed")
+            {
+                since.get_or_insert(frame.at_us);
+            }
+            frame.called().is_some() && since.is_some_and(|since| frame.at_us > since + SLACK_US)
         });
         if let Some(tool) = call.and_then(HostFrame::called) {
             let (tool, name) = (escape_line(tool), escape_line(&about.name));
@@ -66,6 +70,18 @@ fn stale(evidence: &HostEvidence, findings: &mut Vec<Finding>) {
     }
 }
 
+/// True if the server declares that its list of tools may change.
+fn declares_changes(frame: &HostFrame) -> bool {
+    let declared = frame.json.as_ref().and_then(|json| json.pointer("/result/capabilities/tools/listChanged"));
+    frame.direction == Direction::Received && declared == Some(&Value::Bool(true))
+}
+
+/// True if it is a list of tools.
+fn has_tools(frame: &HostFrame) -> bool {
+    frame.direction == Direction::Received
+        && frame.json.as_ref().is_some_and(|json| json.pointer("/result/tools").is_some())
+}
+
 /// A tool that was refused as unknown or with other arguments, called the same way again after a new list.
 fn dead_names(evidence: &HostEvidence, findings: &mut Vec<Finding>) {
     for strike in &evidence.strikes {
@@ -73,11 +89,7 @@ fn dead_names(evidence: &HostEvidence, findings: &mut Vec<Finding>) {
             continue;
         }
         let frames = || evidence.frames.iter().filter(|frame| frame.server == strike.server);
-        let listed = frames().find(|frame| {
-            frame.at_us > strike.at_us
-                && frame.direction == Direction::Received
-                && frame.json.as_ref().is_some_and(|json| json.pointer("/result/tools").is_some())
-        });
+        let listed = frames().find(|frame| frame.at_us > strike.at_us && has_tools(frame));
         // Without a new list, one retry may still be chance.
         let retries =
             frames().filter(|frame| frame.at_us > strike.at_us && frame.called() == Some(strike.tool.as_str()));

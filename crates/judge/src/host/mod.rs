@@ -11,6 +11,8 @@ mod rule;
 mod rules;
 mod score;
 mod storms;
+#[cfg(test)]
+mod tests;
 
 pub use conversation::Conversation;
 pub use evidence::{ClientEnd, HostEvidence, HostFrame, HostServer, HostStrike, LeftOut};

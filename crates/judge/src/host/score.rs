@@ -5,6 +5,7 @@ use mcprove_model::{Direction, FaultId, FaultSignal, Finding, WirePart, escape_l
 use crate::conformance::Channel;
 
 use super::evidence::{ClientEnd, HostEvidence, HostFrame, HostStrike};
+use super::storms::PARALLEL_US;
 use super::{leaks, lists, storms};
 
 /// Expectations of a scenario.
@@ -99,6 +100,9 @@ pub fn judge_host(evidence: &HostEvidence, expected: &HostExpectation) -> HostVe
         verdict.findings.push(Finding::error("host-no-connection", text).help(
             "check that the client reads the configuration it is given: `mcprove host --help` lists the placeholders",
         ));
+        if evidence.end.is_crash() {
+            end(evidence, expected, &mut verdict.findings);
+        }
         return verdict;
     }
     if evidence.strikes.is_empty() && !expected.allow_unhit {
@@ -109,9 +113,9 @@ pub fn judge_host(evidence: &HostEvidence, expected: &HostExpectation) -> HostVe
         );
     }
     for (at, strike) in evidence.strikes.iter().enumerate() {
-        let reaction = react(evidence, at, strike);
         let channel = evidence.servers[strike.server].channel;
         let silent = is_silent(strike, channel) || is_too_slow(strike, expected);
+        let reaction = react(evidence, at, strike, silent);
         judge_reaction(strike, &reaction, expected, silent, &mut verdict.findings);
         if silent {
             verdict.findings.extend(not_cancelled(evidence, strike, &reaction));
@@ -145,18 +149,22 @@ fn is_too_slow(strike: &HostStrike, expected: &HostExpectation) -> bool {
     strike.fault.id == FaultId::Slow && expected.detected_ms.is_some_and(|most| strike.fault.count() > most)
 }
 
-fn react(evidence: &HostEvidence, at: usize, strike: &HostStrike) -> Reaction {
+fn react(evidence: &HostEvidence, at: usize, strike: &HostStrike, silent: bool) -> Reaction {
     let server = &evidence.servers[strike.server];
     let since = |at_us: u64| at_us.saturating_sub(strike.at_us) / 1_000;
     let later = || evidence.frames.iter().filter(|frame| frame.at_us >= strike.at_us);
     let call = request_of(evidence, strike);
     let is_call = |frame: &&HostFrame| call.is_some_and(|call| std::ptr::eq(*frame, call));
+    // What is sent together with a call does not show that the client gave it up.
+    let is_parallel = |frame: &HostFrame| silent && frame.at_us < strike.at_us.saturating_add(PARALLEL_US);
     let signs = || later().filter(|frame| !is_call(frame));
     // A client with calls in parallel goes on while it waits: its cancellation is the better sign.
     let cancelled = signs().find(|frame| is_cancellation(frame, strike, call));
     let next = match cancelled {
         Some(frame) => Some((since(frame.at_us), "it cancelled the call")),
-        None => signs().find_map(|frame| Some((since(frame.at_us), sign(frame, strike)?))),
+        None => signs()
+            .filter(|frame| frame.part == WirePart::Closed || !is_parallel(frame))
+            .find_map(|frame| Some((since(frame.at_us), sign(frame, strike)?))),
     };
     let exit = evidence.end.at_us().filter(|end| *end >= strike.at_us).map(|end| (since(end), "it ended"));
     let detected = match (next, exit) {

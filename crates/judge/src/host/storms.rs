@@ -47,7 +47,7 @@ enum Fate {
 }
 
 /// A call without a reply for so long was not sent in parallel with the next.
-const PARALLEL_US: u64 = 100_000;
+pub(super) const PARALLEL_US: u64 = 100_000;
 
 fn fate(evidence: &HostEvidence, call: &HostFrame, again: &HostFrame) -> Fate {
     let between = evidence.frames.iter().filter(|frame| {
@@ -89,6 +89,7 @@ pub(super) fn judge(evidence: &HostEvidence, expected: &HostExpectation, finding
         );
     }
     rate(evidence, expected, findings);
+    reconnections(evidence, expected, findings);
     early_retries(evidence, findings);
 }
 
@@ -116,6 +117,41 @@ fn rate(evidence: &HostEvidence, expected: &HostExpectation, findings: &mut Vec<
     }
 }
 
+/// More handshakes with one server within ten seconds, and no call between them, than equal requests are allowed in one.
+fn reconnections(evidence: &HostEvidence, expected: &HostExpectation, findings: &mut Vec<Finding>) {
+    for (server, about) in evidence.servers.iter().enumerate() {
+        let mut times: Vec<u64> = Vec::new();
+        let mut most = 0;
+        for frame in evidence.frames.iter().filter(|frame| frame.server == server && frame.is_request()) {
+            match frame.method() {
+                Some("tools/call") => times.clear(),
+                Some("initialize") => {
+                    times.retain(|at| frame.at_us.saturating_sub(*at) < 10 * SECOND_US);
+                    times.push(frame.at_us);
+                    most = most.max(times.len() as u64);
+                }
+                _ => {}
+            }
+        }
+        // More in one second is reported as a storm of requests.
+        let is_reported = findings
+            .iter()
+            .any(|finding| finding.rule == "host-request-storm" && finding.message.contains("`initialize`"));
+        if most > expected.rate && !is_reported {
+            let text =
+                format!("the client connects to `{}` again and again, and calls nothing", escape_line(&about.name));
+            findings.push(
+                Finding::error("host-request-storm", text)
+                    .compared(
+                        format!("at most {} handshakes in ten seconds", expected.rate),
+                        format!("{most} handshakes"),
+                    )
+                    .help("wait longer before each new connection, and give up after some"),
+            );
+        }
+    }
+}
+
 /// The content of a request: pages of a list and calls with other arguments are not the same.
 fn content(params: &Value) -> String {
     let mut params = params.clone();
@@ -134,7 +170,7 @@ fn early_retries(evidence: &HostEvidence, findings: &mut Vec<Finding>) {
             frame.server == call.server && frame.called() == Some(strike.tool.as_str()) && frame.at_us > refused_us
         });
         let Some(again) = again else { continue };
-        if again.at_us + SLACK_US < refused_us + wait_us {
+        if again.at_us.saturating_add(SLACK_US) < refused_us.saturating_add(wait_us) {
             let text = format!("the client repeated `{}` before `Retry-After` had passed", escape_line(&strike.tool));
             findings.push(
                 Finding::error("host-early-retry", text)
@@ -157,12 +193,11 @@ fn refusal(evidence: &HostEvidence, call: &HostFrame) -> Option<(u64, u64)> {
     for frame in later {
         if let WirePart::HttpResponse { status: 429, headers, .. } = &frame.part {
             let wait = headers.iter().find(|(name, _)| name == "retry-after")?.1.parse::<u64>().ok()?;
-            // The header counts whole seconds; the server lets the call pass a part of one earlier.
-            return Some((frame.at_us, wait.saturating_sub(1) * SECOND_US));
+            return Some((frame.at_us, wait.saturating_mul(SECOND_US)));
         }
         if frame.id().is_some() && frame.id() == call.id() {
             let wait = frame.json.as_ref()?.pointer("/error/data/retryAfterMs").and_then(Value::as_u64)?;
-            return Some((frame.at_us, wait * 1_000));
+            return Some((frame.at_us, wait.saturating_mul(1_000)));
         }
     }
     None

@@ -76,6 +76,7 @@ pub static CLIENT_MUTATIONS: &[ClientMutation] = &[
     http(legacy("keeps-session", "client-session-restart", "uses a session that it has deleted")),
     http(legacy("no-version-header", "client-version-header", "leaves the version header out")),
     http(legacy("get-json", "client-get-accept", "asks for JSON with a GET")),
+    http(both("drops-token", "client-token-always", "sends the token with the first requests alone")),
     http(both("token-in-url", "client-token-in-url", "sends the token in the query string")),
     modern("no-meta", "client-request-meta", "leaves the capabilities out of a call"),
     http(modern("wrong-version-header", "client-meta-header", "sends another version in the header")),
@@ -198,7 +199,7 @@ pub(super) fn reply(name: &str, mut reply: Value) -> Reply {
             reply["result"] = json!({});
             reply["error"] = json!({"code": -32_601, "message": "method not found"});
         }
-        "answers-sampling" => {
+        "answers-sampling" if reply.get("error").is_some() => {
             remove(&mut reply, "error");
             reply["result"] = json!({"role": "assistant", "content": {"type": "text", "text": "x"}, "model": "m"});
         }
@@ -219,6 +220,9 @@ pub(super) fn headers(name: &str, headers: &mut Vec<(String, String)>) {
         "accepts-json" => return set(headers, "accept", "application/json"),
         "text-plain" => return set(headers, "content-type", "text/plain"),
         "wrong-version-header" => return set(headers, "mcp-protocol-version", "2025-11-25"),
+        "drops-token" if headers.iter().any(|(name, _)| matches!(name.as_str(), "mcp-session-id" | "mcp-name")) => {
+            "authorization"
+        }
         "no-session" => "mcp-session-id",
         "no-version-header" => "mcp-protocol-version",
         "no-method-header" => "mcp-method",

@@ -91,6 +91,17 @@ pub(super) fn get_accept(ruling: &mut ClientRuling<'_>) {
     }
 }
 
+pub(super) fn token_always(ruling: &mut ClientRuling<'_>) {
+    let mut is_known = false;
+    for (post, _) in ruling.talk.posts() {
+        let has_token = post.get("authorization").is_some();
+        if is_known {
+            ruling.check(has_token, post.frame, || "a request lacks the `Authorization` of earlier ones".to_owned());
+        }
+        is_known |= has_token;
+    }
+}
+
 pub(super) fn token_in_url(ruling: &mut ClientRuling<'_>) {
     for (post, _) in ruling.talk.posts() {
         let query = post.url.split_once('?').map_or("", |(_, query)| query);

@@ -40,6 +40,10 @@ pub(super) fn initialized(ruling: &mut ClientRuling<'_>) {
     let first = talk.requests().find(|frame| !matches!(frame.method(), Some("initialize" | "ping")));
     match (notified, first) {
         (Some(notified), first) => {
+            let is_early = talk.reply_to(request).is_some_and(|reply| talk.position(notified) < talk.position(reply));
+            ruling.check(!is_early, notified, || {
+                "`notifications/initialized` was sent before `initialize` was answered".to_owned()
+            });
             let holds = first.is_none_or(|first| talk.position(notified) < talk.position(first));
             // What was sent before the reply is the business of another rule.
             let is_before =

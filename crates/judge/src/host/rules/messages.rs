@@ -108,8 +108,14 @@ pub(super) fn reply_shape(ruling: &mut ClientRuling<'_>) {
 }
 
 pub(super) fn known_reply(ruling: &mut ClientRuling<'_>) {
-    for frame in ruling.talk.replies() {
-        let is_known = ruling.talk.asked().any(|asked| asked.at_us <= frame.at_us && asked.id() == frame.id());
+    let talk = ruling.talk;
+    for frame in talk.replies() {
+        let is_asked = talk.asked().any(|asked| asked.at_us <= frame.at_us && asked.id() == frame.id());
+        // An error about a message that cannot be read has no id.
+        let is_about_garbage = frame.id().is_none_or(Value::is_null)
+            && frame.json.as_ref().is_some_and(|json| json.get("error").is_some())
+            && talk.received().any(|other| other.at_us <= frame.at_us && other.json.is_none());
+        let is_known = is_asked || is_about_garbage;
         ruling.check(is_known, frame, || "a reply was sent that no request of the server asked for".to_owned());
     }
 }
@@ -169,6 +175,42 @@ pub(super) fn schema_valid(ruling: &mut ClientRuling<'_>) {
         let fault = schema_fault(revision, name, json);
         ruling.check(fault.is_none(), frame, || fault.unwrap_or_default());
     }
+    if ruling.talk.is_modern() {
+        return;
+    }
+    for asked in ruling.talk.asked() {
+        let Some((method, name)) = asked.method().and_then(|method| Some((method, result_of(method)?))) else {
+            continue;
+        };
+        let reply = ruling.talk.replies().find(|reply| reply.id() == asked.id());
+        let result = reply.and_then(|reply| reply.json.as_ref()?.get("result"));
+        // What is no object, or comes with an error, has a rule of its own.
+        let Some((reply, result)) = reply.zip(result.filter(|result| result.is_object())) else { continue };
+        let is_other =
+            reply.json.as_ref().is_some_and(|json| json.get("error").is_some()) || asked.params().get("task").is_some();
+        if is_other {
+            continue;
+        }
+        let mut result = result.clone();
+        if let Some(map) = result.as_object_mut().filter(|_| name == "ElicitResult") {
+            // Its published schema knows no fractions, although a form may ask for one.
+            map.shift_remove("content");
+        }
+        let fault = schema_fault(revision, name, &result);
+        ruling.check(fault.is_none(), reply, || {
+            format!("the answer to `{method}` does not fit: {}", fault.unwrap_or_default())
+        });
+    }
+}
+
+/// The type of a result of the client.
+fn result_of(method: &str) -> Option<&'static str> {
+    Some(match method {
+        "sampling/createMessage" => "CreateMessageResult",
+        "elicitation/create" => "ElicitResult",
+        "roots/list" => "ListRootsResult",
+        _ => return None,
+    })
 }
 
 /// True if a more specific rule reports what is wrong.

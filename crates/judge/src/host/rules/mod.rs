@@ -81,6 +81,7 @@ pub static CLIENT_RULES: &[ClientRule] = &[
     http("client-session-restart", (B, D), "basic/transports#session-management", http::session_restart),
     http("client-version-header", (C, D), "basic/transports#protocol-version-header", http::version_header),
     http("client-get-accept", (B, D), "basic/transports#listening-for-messages-from-the-server", http::get_accept),
+    http("client-token-always", (B, E), "basic/authorization#token-requirements", http::token_always),
     http("client-token-in-url", (B, E), "basic/authorization#token-requirements", http::token_in_url),
     must("client-request-meta", (E, E), "basic#meta", modern::request_meta),
     http("client-meta-header", (E, E), "basic/transports/streamable-http#protocol-version-header", modern::meta_header),

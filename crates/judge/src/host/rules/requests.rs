@@ -6,6 +6,7 @@ use mcprove_model::{Era, Revision};
 use serde_json::Value;
 
 use crate::conformance::Channel;
+use crate::host::HostFrame;
 use crate::host::rule::ClientRuling;
 
 /// Methods and notifications of clients that only some revisions have.
@@ -58,12 +59,18 @@ pub(super) fn cursor(ruling: &mut ClientRuling<'_>) {
 
 pub(super) fn progress_token(ruling: &mut ClientRuling<'_>) {
     let talk = ruling.talk;
-    let mut open: Vec<(String, &crate::host::HostFrame)> = Vec::new();
+    let cancelled: Vec<(&Value, u64)> =
+        cancellations(ruling).iter().map(|frame| (&frame.params()["requestId"], frame.at_us)).collect();
+    let mut open: Vec<(String, &HostFrame)> = Vec::new();
     for frame in talk.requests() {
         let Some(token) = frame.params().get("_meta").and_then(|meta| meta.get("progressToken")) else { continue };
         let is_kind = token.is_string() || token.is_i64() || token.is_u64();
         // An id that is used again says which reply belongs to which request no more.
         open.retain(|(_, other)| other.id() != frame.id());
+        // A cancelled request is not active any more.
+        let is_cancelled =
+            |other: &HostFrame| cancelled.iter().any(|(id, at_us)| *at_us <= frame.at_us && other.id() == Some(*id));
+        open.retain(|(_, other)| !is_cancelled(other));
         open.retain(|(_, other)| talk.reply_to(other).is_none_or(|reply| talk.position(reply) > talk.position(frame)));
         let shown = token.to_string();
         // Over HTTP without sessions, requests of several clients look like those of one.
@@ -81,7 +88,7 @@ pub(super) fn progress_token(ruling: &mut ClientRuling<'_>) {
     }
 }
 
-fn cancellations<'e>(ruling: &ClientRuling<'e>) -> Vec<&'e crate::host::HostFrame> {
+fn cancellations<'e>(ruling: &ClientRuling<'e>) -> Vec<&'e HostFrame> {
     ruling.talk.sent().filter(|frame| frame.method() == Some("notifications/cancelled")).collect()
 }
 
