@@ -220,7 +220,8 @@ fn scalar_in(key: &str, text: &str, field: &Value, root: &Value, depth: usize) -
                 _ => None,
             },
             "null" => (text == "null").then_some(Value::Null),
-            "array" if depth < NESTED => array(key, text, field, root, depth + 1)?,
+            // An item is itself an array only if it can be nothing else.
+            "array" if depth == 0 || (depth < NESTED && types.len() == 1) => array(key, text, field, root, depth + 1)?,
             "object" => serde_json::from_str(text).ok().filter(Value::is_object),
             "array" | "string" => None,
             _ => Some(json!(text)),
