@@ -6,7 +6,10 @@ const ATTACK = '"><img src=x onerror="window.pwned=1"><script>window.pwned=1</sc
 const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10" onload="window.pwned=1"><script>parent.pwned=1</script><rect width="10" height="10"/></svg>').toString('base64');
 
 const schema = { type: 'object', properties: { [ATTACK]: { type: 'string', title: ATTACK, description: ATTACK, enum: [ATTACK, 'b'] } } };
+// A schema that leads back to itself, twice, and never says what it is.
+const endless = { type: 'object', properties: { x: { $ref: '#/$defs/a' }, list: { $ref: '#/$defs/list' } }, $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }] }, b: { oneOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }] }, list: { type: 'array', items: { $ref: '#/$defs/list' } } } };
 const tools = [
+  { name: 'endless', description: 'a schema without an end', inputSchema: endless },
   { name: 'attack', title: ATTACK, description: ATTACK, inputSchema: schema, annotations: { title: ATTACK } },
   { name: 'huge', description: 'a hundred megabytes', inputSchema: { type: 'object' } },
   { name: 'big', description: 'fifty million letters', inputSchema: { type: 'object' } },

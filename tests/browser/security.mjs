@@ -123,6 +123,11 @@ try {
       assert.deepEqual(await page.locator('.media img').evaluateAll(images => images.map(image => image.src).filter(from => !from.startsWith('data:image/svg+xml;base64,'))), []);
       await harmless();
     }],
+    ['draws a form for a schema without an end', async () => {
+      await send('tool endless');
+      await page.locator('.panel h2', { hasText: 'endless' }).waitFor();
+      await harmless();
+    }],
     ['shows resources and prompts as text', async () => {
       for (const search of ['resource javascript', 'prompt onerror']) {
         await send(search);

@@ -43,6 +43,19 @@ try {
   /** Waits until the run with this number is over. */
   const over = run => page.locator(`#run-state[data-run="${run}"]`, { hasText: 'done' }).waitFor();
   const connected = name => page.locator('.server-line', { hasText: name }).waitFor();
+  const focused = wanted => eventually(async () => assert.equal(await page.evaluate(() => document.activeElement?.textContent || document.activeElement?.id), wanted));
+  /** Starts a command on the newest connection and shows it in the scans; hands over its number. */
+  const scan = async words => {
+    const run = await page.evaluate(async words => {
+      const api = async (path, body) => (await fetch('/api/' + path, { method: body ? 'POST' : 'GET', headers: { Authorization: 'Bearer ' + localStorage.getItem('mcprove-key') }, body: body && JSON.stringify(body) })).json();
+      const { connection } = (await api('state')).connections.at(-1);
+      const { run } = await api('runs', { words, connection });
+      location.hash = `#scan?run=${run}`;
+      return run;
+    }, words);
+    await page.locator(`#run-state[data-run="${run}"]`).waitFor();
+    return run;
+  };
 
   await steps('ui', [
     ['connects to server-everything', async () => {
@@ -114,6 +127,24 @@ try {
       await shows('.protocol .frame[open] pre', /"_meta": \{\s+"trace": 7,\s+"progressToken"/);
       await shows('.result pre', /booked for Ada/);
     }],
+    ['moves in the catalog with the arrows', async () => {
+      await page.fill('#catalog-search', 'tool');
+      await page.press('#catalog-search', 'ArrowDown');
+      await focused('tool bookBooks a table.');
+      await page.keyboard.press('End');
+      await focused('tool stuckNever answers.');
+      await page.keyboard.press('Home');
+      await page.keyboard.press('ArrowUp');
+      await focused('catalog-search');
+    }],
+    ['takes alternatives as JSON', async () => {
+      await choose('either');
+      await page.fill('#call-json', '{"name": "Ada"}');
+      await page.waitForSelector('#invalid', { state: 'detached' });
+      assert.equal(await send(), 'result');
+      await shows('.result pre', /found Ada/);
+      await choose('book');
+    }],
     ['says what is wrong before it is sent', async () => {
       await page.fill('#call-guest-age', '-1');
       await shows('#invalid', /minimum/);
@@ -124,6 +155,9 @@ try {
       await choose('ask');
       const answered = await send(async () => {
         await shows('dialog[open]', /Really\?/);
+        // A question does not go away unanswered.
+        for (let times = 0; times < 3; times++) await page.keyboard.press('Escape');
+        await page.waitForSelector('dialog[open]');
         await accessible();
         // What the server asked is still there after a reload.
         await page.waitForURL(/item=tool%2Fask/);
@@ -221,6 +255,18 @@ try {
       await over(6);
       await shows('#verdict', /passed/);
     }],
+    ['loads it, and shows what was measured', async () => {
+      await over(await scan(['bench', '--tool', 'book', '--args', '{"guest":{"name":"Ada"}}', '--calls', '20']));
+      await page.locator('.row').first().click();
+      await shows('.load', /throughput .*20 calls/);
+      await page.locator('.load th', { hasText: 'p99.9' }).first().waitFor();
+    }],
+    ['shows how far a run is, and stops it', async () => {
+      const run = await scan(['audit', '--tool', 'stuck', '--timeout', '600s']);
+      await shows('p:has(> #run-progress)', /0 of 1/);
+      await page.click('#stop');
+      await page.locator(`#run-state[data-run="${run}"]`, { hasText: 'stopped' }).waitFor();
+    }],
     ['asks for a token where a server wants one, and draws Markdown', async () => {
       const vault = await serve('s3cret');
       await page.click('#tab-explore');
@@ -252,6 +298,19 @@ try {
       await choose('prompt completable');
       await page.fill('#call-department', 'E');
       await page.waitForSelector('#call-department-offered option[value=Engineering]', { state: 'attached' });
+    }],
+    ['connects again to a server that is gone', async () => {
+      await page.selectOption('#kind', 'command');
+      await connect(mock);
+      await connected('desk');
+      await choose('crash');
+      await page.click('#send');
+      await page.click('#reconnect');
+      await page.locator('.server-line', { hasNotText: 'the server is gone' }).waitFor();
+      await choose('either');
+      await page.fill('#call-json', '{"name": "Bob"}');
+      assert.equal(await send(), 'result');
+      await shows('.result pre', /found Bob/);
     }],
     ['is accessible in the light and in the dark, and fits phones and walls', async () => {
       const settled = { explore: '.catalog li', test: '.suite-tree li', runs: '#trend tr, #comparison tr, .case', scan: '#scan-audit' };

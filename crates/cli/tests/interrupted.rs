@@ -179,6 +179,38 @@ fn what_a_server_printed_where_messages_belong_is_quoted() {
     }
 }
 
+/// A server that never lists its tools, and makes a file when it is asked for them.
+const LISTLESS: &str = r#"while read -r line; do
+  case $line in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}' ;;
+    *'"tools/list"'*) touch asked ;;
+  esac
+done
+"#;
+
+#[test]
+fn a_signal_ends_a_call_whose_server_never_lists_its_tools() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let home = folder.path().canonicalize().expect("it is there");
+    fs::write(home.join("server.sh"), LISTLESS).expect("a file");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+        .args(["call", "echo", "--server", "sh server.sh"])
+        .current_dir(&home)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("mcprove runs");
+    while !home.join("asked").exists() {
+        assert!(child.try_wait().expect("it can be asked").is_none(), "it ended before the signal");
+        thread::sleep(Duration::from_millis(5));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "interrupted: nothing was called\n");
+}
+
 /// A server that answers a call after some notifications, and then makes a file.
 const QUICK: &str = r#"while read -r line; do
   case $line in

@@ -86,7 +86,7 @@ export function App(): JSX.Element {
       <main class="wide">
         {view === 'explore' && (
           <>
-            <Connect api={api} state={known} onConnected={(about, catalog) => dispatch({ type: 'connected', about, catalog })} />
+            <Connect api={api} state={known} onConnected={(about, catalog, order) => dispatch({ type: 'connected', about, catalog, order })} />
             {state.connections.length > 1 && <div class="filters connections" role="group" aria-label="connections">{state.connections.map(each => <button key={each.about.connection} type="button" aria-pressed={each === current} onClick={() => dispatch({ type: 'choose', connection: each.about.connection })}>{oneLine(labelOf(each, state.connections))}</button>)}</div>}
             {current && <Explore key={current.about.connection} connected={current} state={state} api={api} dispatch={dispatch} onRun={path => { setKept(path); left.current.test = {}; go('test'); }} />}
           </>

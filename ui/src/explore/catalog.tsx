@@ -27,13 +27,26 @@ export function CatalogList({ catalog, chosen, onChoose }: { catalog: Catalog; c
   const matching = items.filter(item => all(item.kind + ' ' + item.name + ' ' + item.about));
   // What has the words in its name comes first.
   const found = words.length ? [...matching.filter(item => all(item.kind + ' ' + item.name)), ...matching.filter(item => !all(item.kind + ' ' + item.name))] : matching;
+  const shown = found.slice(0, limit);
+  const isChosen = (item: Item) => chosen?.kind === item.kind && chosen.at === item.at;
+  // The list is one stop of the Tab key; arrows move inside it.
+  const stop = Math.max(0, shown.findIndex(isChosen));
+  const onKey = (event: JSX.TargetedKeyboardEvent<HTMLElement>) => {
+    const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('.item-button')];
+    const at = buttons.indexOf(event.target as HTMLElement);
+    const moves: Record<string, number> = at < 0 ? { ArrowDown: 0 } : { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 };
+    const next = moves[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    (next < 0 ? document.getElementById('catalog-search') : buttons[next])?.focus();
+  };
   return (
-    <nav aria-label="catalog" class="catalog">
+    <nav aria-label="catalog" class="catalog" onKeyDown={onKey}>
       <input type="search" id="catalog-search" aria-label="search the catalog" placeholder={`search ${items.length} items`} value={text} onInput={event => { setText(event.currentTarget.value); setLimit(SHOWN); }} />
       <ul>
-        {found.slice(0, limit).map(item => (
+        {shown.map((item, index) => (
           <li key={item.kind + item.at}>
-            <button type="button" class="item-button" aria-current={chosen?.kind === item.kind && chosen.at === item.at} onClick={() => onChoose(item)}>
+            <button type="button" class="item-button" aria-current={isChosen(item)} tabIndex={index === stop ? 0 : -1} onClick={() => onChoose(item)}>
               <span class="chip muted">{item.kind}</span> <b>{oneLine(item.name)}</b><span class="muted about">{oneLine(item.about).slice(0, 120)}</span>
             </button>
           </li>

@@ -5,7 +5,8 @@ import { oneLine, visible } from '../text';
 import { type About, type Api, type ApiError, type Catalog, type State, whileWanted } from './api';
 
 type Kind = 'command' | 'url' | 'config';
-type Body = Record<string, unknown>;
+/** A request to connect. */
+export type Body = Record<string, unknown>;
 
 const KINDS: Record<Kind, { label: string; about: string; placeholder: string }> = {
   command: { label: 'command', about: 'the command that starts the server', placeholder: 'npx -y my-server' },
@@ -37,7 +38,7 @@ function Login({ url, onLogin, onToken }: { url: string | null; onLogin: () => v
   );
 }
 
-export function Connect({ api, state, onConnected }: { api: Api; state: State; onConnected: (about: About, catalog: Catalog) => void }): JSX.Element {
+export function Connect({ api, state, onConnected }: { api: Api; state: State; onConnected: (about: About, catalog: Catalog, order: Body) => void }): JSX.Element {
   const [kind, setKind] = useState<Kind>('command');
   const [text, setText] = useState('');
   const [name, setName] = useState('');
@@ -60,8 +61,9 @@ export function Connect({ api, state, onConnected }: { api: Api; state: State; o
     setProblem(null);
     try {
       const folders = foldersOf(roots);
-      const { about, catalog } = await api.call<{ about: About; catalog: Catalog }>('POST', 'connections', { ...body, ...(folders.length > 0 || asksRoots ? { roots: folders } : {}) });
-      onConnected(about, catalog);
+      const order = { ...body, ...(folders.length > 0 || asksRoots ? { roots: folders } : {}) };
+      const { about, catalog } = await api.call<{ about: About; catalog: Catalog }>('POST', 'connections', order);
+      onConnected(about, catalog, order);
     } catch (error) {
       const detail = (error as ApiError).detail ?? {};
       setProblem({ message: (error as Error).message, help: String(detail['help'] ?? ''), stderr: String(detail['stderr'] ?? ''), login: detail['status'] === 401 ? body : null });

@@ -5,7 +5,7 @@ import { hashParams, setHash } from '../location';
 import { CopyButton, Guarded, Message } from '../parts';
 import { FrameRow, Waterfall } from '../report/frames';
 import { human, oneLine, shellQuote, visible } from '../text';
-import { type Api, type Schema, requestNumber, whileWanted } from './api';
+import { type About, type Api, type Catalog, type Schema, requestNumber, whileWanted } from './api';
 import { CatalogList, type Item, itemsOf } from './catalog';
 import { foldersOf } from './connect';
 import { CompletionContext, JsonInput, SchemaForm, initial } from './form';
@@ -115,7 +115,7 @@ function ItemPanel({ item, connected, state, api, dispatch, onRun, onRead }: { i
       <details class="meta-fields"><summary><code>_meta</code></summary><label for="call-meta" class="muted">sent with the request, next to the progress token</label><JsonInput id="call-meta" value={meta} rows={2} onChange={next => setMeta(next ?? {})} /></details>
       {errors.length > 0 && <ul class="warn" id="invalid">{errors.slice(0, 5).map((error, index) => <li key={index}>{visible(error)}</li>)}</ul>}
       <div class="buttons">
-        <button type="submit" class="primary" id="send" disabled={waiting || !connected.open}>{item.kind === 'tool' ? 'call' : item.kind === 'prompt' ? 'get' : 'read'}</button>
+        <button type="submit" class="primary" id="send" disabled={!connected.open} aria-disabled={waiting}>{item.kind === 'tool' ? 'call' : item.kind === 'prompt' ? 'get' : 'read'}</button>
         <button type="button" class="quiet" id="cancel" disabled={!waiting} onClick={cancel}>cancel</button>
         {current?.end && ['result', 'error'].includes(current.end.outcome) && <button type="button" class="quiet" id="keep" onClick={() => setKeep(!keep)}>keep as test</button>}
         {canSubscribe && <button type="button" class="quiet" id="subscribe" onClick={subscribe}>{subscribed ? 'unsubscribe' : 'subscribe'}</button>}
@@ -206,18 +206,34 @@ export function Explore({ connected, state, api, dispatch, onRun }: { connected:
   const choose = (item: Item) => {
     setChosen(item);
     setHash({ item: item.kind + '/' + item.name }, 'explore');
+    // Where the form is below the list, it would be out of sight.
+    if (matchMedia('(max-width: 720px)').matches) setTimeout(() => document.querySelector('.panel')?.scrollIntoView(), 0);
   };
   const read = (uri: string) => choose(itemsOf(connected.catalog).find(item => item.kind === 'resource' && item.name === uri) ?? { kind: 'resource', at: -1, name: uri, about: 'a link of a result' });
   const refresh = async () => dispatch({ type: 'catalog', connection: id, catalog: await api.call('GET', `connections/${id}/catalog`) });
+  const [problem, setProblem] = useState('');
+  /** A server that is gone is started again; the new connection takes the place of the old one. */
+  const reconnect = async (order: Record<string, unknown>) => {
+    setProblem('');
+    try {
+      const made = await api.call<{ about: About; catalog: Catalog }>('POST', 'connections', order);
+      dispatch({ type: 'forget', connection: id });
+      dispatch({ type: 'connected', ...made, order });
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
   const logging = connected.about.capabilities?.['logging'] !== undefined;
   return (
     <div>
       <p class="muted server-line">{oneLine(`${connected.about.server_name} ${connected.about.server_version} over ${connected.about.transport}, protocol ${connected.about.protocol}`)}
         {!connected.open && <b class="bad"> the server is gone</b>}
-        <button type="button" class="link" onClick={refresh}>{connected.changed ? 'the lists have changed: list again' : 'list again'}</button>
+        {!connected.open && connected.order && <button type="button" class="link" id="reconnect" onClick={() => void reconnect(connected.order ?? {})}>connect again</button>}
+        {connected.open && <button type="button" class="link" onClick={refresh}>{connected.changed ? 'the lists have changed: list again' : 'list again'}</button>}
         {logging && <select aria-label="log level" value={level} onChange={event => { setLevel(event.currentTarget.value); void api.call('POST', `connections/${id}/requests`, { method: 'logging/setLevel', params: { level: event.currentTarget.value } }); }}>
           <option value="">log level</option>{['debug', 'info', 'notice', 'warning', 'error'].map(each => <option key={each}>{each}</option>)}</select>}
         <button type="button" class="link" onClick={() => { void api.call('DELETE', `connections/${id}`); dispatch({ type: 'forget', connection: id }); }}>disconnect</button></p>
+      {problem && <p class="bad" role="alert">{visible(problem)}</p>}
       {connected.about.roots && <RootsEditor key={id} first={connected.about.roots} onChange={roots => void api.call('POST', `connections/${id}/roots`, { roots })} />}
       <div class="columns">
         <CatalogList catalog={connected.catalog} chosen={chosen} onChoose={choose} />

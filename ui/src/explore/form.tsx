@@ -122,7 +122,7 @@ function Field(props: FieldProps): JSX.Element {
       </div>
     );
   }
-  if (options && options.length > 0 && typesOf(schema).length === 0) return <OneOf {...props} label={label} options={options} />;
+  if (options && options.length > 0 && typesOf(schema).length === 0 && depth < 8) return <OneOf {...props} label={label} options={options} />;
   const types = typesOf(schema).filter(type => type !== 'null');
   const type = types[0];
   if (type === 'object' && isObject(schema['properties']) && depth < 8) {
@@ -247,10 +247,13 @@ export function SchemaForm({ schema, value, onChange, id }: { schema: Schema; va
   const [raw, setRaw] = useState(false);
   const root = resolve(schema, schema);
   const hasFields = isObject(root['properties']) && Object.keys(root['properties']).length > 0;
+  // Alternatives and free names have no fields of their own, and are written as JSON.
+  const hasOthers = ['oneOf', 'anyOf', 'allOf', 'patternProperties'].some(key => root[key] !== undefined) || isObject(root['additionalProperties']);
+  const asText = raw || (!hasFields && hasOthers);
   return (
     <div class="schema-form">
-      <div class="label"><span>arguments</span><button type="button" class="link" onClick={() => setRaw(!raw)}>{raw ? 'form' : 'JSON'}</button></div>
-      {raw ? <JsonInput id={id + '-json'} value={value} rows={10} onChange={onChange} />
+      <div class="label"><span>arguments</span>{asText === raw && <button type="button" class="link" onClick={() => setRaw(!raw)}>{raw ? 'form' : 'JSON'}</button>}</div>
+      {asText ? <JsonInput id={id + '-json'} value={value} rows={10} onChange={onChange} />
         : hasFields ? <Fieldset schema={root} root={schema} value={value} path={id} depth={0} onChange={onChange} /> : <p class="muted">it takes no arguments</p>}
     </div>
   );

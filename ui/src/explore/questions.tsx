@@ -13,7 +13,19 @@ const textOf = (content: unknown): string => (Array.isArray(content) ? content.m
 
 export function QuestionDialog({ question, server, onAnswer }: { question: Question; server: string; onAnswer: (answer: unknown) => void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => { if (!dialog.current?.open) dialog.current?.showModal(); }, [question]);
+  useEffect(() => {
+    const shown = dialog.current;
+    if (!shown) return;
+    // Browsers close a dialog at the second Escape, and the question still waits.
+    const show = () => { if (!shown.open) shown.showModal(); };
+    shown.addEventListener('close', show);
+    show();
+    return () => {
+      shown.removeEventListener('close', show);
+      // Closing gives the focus back to where it was.
+      shown.close();
+    };
+  }, [question]);
   return (
     <dialog ref={dialog} aria-labelledby="question-title" onCancel={event => event.preventDefault()}>
       <h2 id="question-title">{oneLine(server)} asks</h2>

@@ -15,7 +15,7 @@ export interface Made {
   end: { outcome: string; result: unknown; message: string | null; elapsed_us: number } | null;
 }
 
-export interface Connected { about: About; catalog: Catalog; frames: Frame[]; left: number; stderr: string; open: boolean; notes: { method: string; params: unknown }[]; changed: boolean }
+export interface Connected { about: About; catalog: Catalog; /** The request that made it, where this page made it. */ order?: Record<string, unknown> | undefined; frames: Frame[]; left: number; stderr: string; open: boolean; notes: { method: string; params: unknown }[]; changed: boolean }
 
 export interface Explored {
   connections: Connected[];
@@ -34,7 +34,7 @@ const MADE = 200;
 const NOTES = 500;
 
 export type Action =
-  | { type: 'connected'; about: About; catalog: Catalog }
+  | { type: 'connected'; about: About; catalog: Catalog; order?: Record<string, unknown> }
   | { type: 'catalog'; connection: number; catalog: Catalog }
   | { type: 'choose'; connection: number | null }
   | { type: 'forget'; connection: number }
@@ -47,7 +47,7 @@ export function reduce(state: Explored, action: Action): Explored {
     case 'connected': {
       const known = state.connections.some(each => each.about.connection === action.about.connection);
       if (known) return state;
-      const connected: Connected = { about: action.about, catalog: action.catalog, frames: [], left: 0, stderr: '', open: true, notes: [], changed: false };
+      const connected: Connected = { about: action.about, catalog: action.catalog, order: action.order, frames: [], left: 0, stderr: '', open: true, notes: [], changed: false };
       const isOwn = (event: Event) => event.connection === action.about.connection;
       const next = { ...state, connections: [...state.connections, connected], current: action.about.connection, early: state.early.filter(event => !isOwn(event)) };
       return state.early.filter(isOwn).reduce(take, next);

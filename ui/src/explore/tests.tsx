@@ -2,7 +2,7 @@
 import { type JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { hashParams, setHash } from '../location';
-import { EDITORS, editorName, setEditor } from '../report/actions';
+import { EDITORS, editorName, exactly, setEditor } from '../report/actions';
 import { type Case, type Finding, type Report, type Verdict, SIGNS, WORDS } from '../report/data';
 import { FindingBox } from '../report/finding';
 import { oneLine, visible } from '../text';
@@ -14,9 +14,6 @@ interface Suites { stamp: string; paths?: string[]; tests?: Test[]; findings?: F
 
 /** Tests of a file that are drawn at first. */
 const SHOWN = 100;
-
-/** A filter that fits this name alone. */
-const exactly = (name: string): string => '/^' + name.replace(/[\\^$.*+?()[\]{}|#&~-]/g, '\\$&') + '$/';
 
 const key = (file: string, name: string): string => file + '\u0000' + name;
 
@@ -32,7 +29,7 @@ function verdictsOf(report: Report | null): Map<string, Verdict> {
   return found;
 }
 
-function Tree({ tests, verdicts, over, onRun }: { tests: Test[]; verdicts: Map<string, Verdict>; over: boolean; onRun: (words: string[]) => void }): JSX.Element {
+function Tree({ tests, verdicts, onRun }: { tests: Test[]; verdicts: Map<string, Verdict>; onRun: (words: string[]) => void }): JSX.Element {
   const [text, setText] = useState('');
   const [group, setGroup] = useState<'file' | 'tag'>('file');
   const [more, setMore] = useState<Record<string, number>>({});
@@ -49,7 +46,6 @@ function Tree({ tests, verdicts, over, onRun }: { tests: Test[]; verdicts: Map<s
   const sign = (test: Test) => {
     const verdict = verdicts.get(key(test.file, test.name));
     if (!verdict) return <span class="sign muted" title={test.is_skipped ? 'skipped' : 'not run'}>{test.is_skipped ? '○' : '·'}</span>;
-    if (verdict === 'unfinished' && !over) return <span class="sign warn" title="running">…</span>;
     return <span class={'sign ' + SIGNS[verdict][1]} title={WORDS[verdict]}>{SIGNS[verdict][0]}</span>;
   };
   const runGroup = (name: string) => onRun(group === 'file' ? [name] : [...new Set((groups.get(name) ?? []).map(test => test.file)), '--tag', name]);
@@ -146,7 +142,7 @@ export function Tests({ api, state, path }: { api: Api; state: State; path: stri
       {problem && <p class="bad" role="alert">{visible(problem)}</p>}
       {(suites?.findings ?? []).slice(0, 50).map((finding, index) => <FindingBox key={index} one={finding} />)}
       <div class="columns">
-        {suites?.tests?.length ? <Tree tests={suites.tests} verdicts={verdictsOf(result.report)} over={result.over} onRun={runWords} /> : <p class="muted">{suites ? 'no tests here: name a suite file or folder' : 'loading …'}</p>}
+        {suites?.tests?.length ? <Tree tests={suites.tests} verdicts={verdictsOf(result.report)} onRun={runWords} /> : <p class="muted">{suites ? 'no tests here: name a suite file or folder' : 'loading …'}</p>}
         <div>{run !== null ? <RunView key={run} api={api} run={run} actions={actions} onAgain={words => void start({ words })} onReport={(report, over) => setResult({ report, over })} /> : <p class="muted">nothing was run yet</p>}</div>
       </div>
     </section>

@@ -9,9 +9,14 @@ export interface Actions {
   rerun?: (one: Case) => void;
   /** Stores the snapshots of one test anew. */
   accept?: (one: Case) => void;
+  /** The command that runs one test that no file holds. */
+  command?: (one: Case) => string;
   /** The page about a rule. */
   explain?: (rule: string) => Promise<string>;
 }
+
+/** A filter that fits this name alone. */
+export const exactly = (name: string): string => '/^' + name.replace(/[\\^$.*+?()[\]{}|#&~-]/g, '\\$&') + '$/';
 
 export const ActionsContext = createContext<Actions>({});
 

@@ -4,8 +4,8 @@ import { useContext, useState } from 'preact/hooks';
 import { linkTo } from '../location';
 import { CopyButton, Fold, Media, Message } from '../parts';
 import { human, oneLine, shellQuote, visible } from '../text';
-import { ActionsContext, editorUrl } from './actions';
-import { type Agent, type Call, type Case, type Frame, type Row, SIGNS, WORDS, reasonOf } from './data';
+import { ActionsContext, editorUrl, exactly } from './actions';
+import { type Agent, type Call, type Case, type Frame, type LoadTable, type Row, SIGNS, WORDS, reasonOf } from './data';
 import { FindingBox } from './finding';
 import { Frames, parsed } from './frames';
 import { Timings } from './timings';
@@ -75,6 +75,19 @@ function AgentPart({ agent, calls, frames }: { agent: Agent; calls: Call[]; fram
   );
 }
 
+function Load({ load }: { load: LoadTable }): JSX.Element {
+  return (
+    <section class="load" aria-label="load">
+      <h3>Load</h3>
+      {load.facts.map(([name, value]) => <div class="meta" key={name}><b>{name}</b> {oneLine(value)}</div>)}
+      <div class="card scroll" tabIndex={0}><table>
+        <thead><tr>{load.head.map((name, index) => <th key={index} class={index ? 'num' : ''} scope="col">{name}</th>)}</tr></thead>
+        <tbody>{load.rows.map((row, at) => <tr key={at}>{row.map((cell, index) => <td key={index} class={index ? 'num' : 'mono'}>{oneLine(cell)}</td>)}</tr>)}</tbody>
+      </table></div>
+    </section>
+  );
+}
+
 function TrialBody({ one }: { one: Case }): JSX.Element {
   const rest = one.agent ? one.calls.filter(call => call.role !== 'agent') : one.calls;
   // The act is what the test is about; where it was never reached, the last call says why.
@@ -88,6 +101,7 @@ function TrialBody({ one }: { one: Case }): JSX.Element {
       {one.findings.length > 0 && <h3>Findings</h3>}
       {one.findings.map((each, index) => <FindingBox key={index} one={each} />)}
       {one.agent && <AgentPart agent={one.agent} calls={one.calls} frames={one.frames ?? []} />}
+      {one.load_table && <Load load={one.load_table} />}
       {rest.length > 0 && <h3>Calls</h3>}
       {rest.map((call, index) => <CallRow key={index} call={call} open={index === shown} frames={one.frames ?? []} />)}
       {one.frames && one.frames.length > 0 && <h3>Frames ({one.frames.length})</h3>}
@@ -104,7 +118,9 @@ const placeOf = (one: Case): string => (one.file ? `${one.file}:${one.line}` : o
 
 /** The command that runs this test alone. */
 export function rerunOf(one: Case): string {
-  return `mcprove run ${shellQuote(one.file)} --filter ${shellQuote(one.name)}`;
+  // A name may read like an option or a pattern.
+  const filter = /^[-/]/.test(one.name) ? `--filter=${shellQuote(exactly(one.name))}` : `--filter ${shellQuote(one.name)}`;
+  return `mcprove run ${shellQuote(one.file)} ${filter}`;
 }
 
 /** A row with all trials of a test. */
@@ -115,7 +131,8 @@ export function CaseRow({ row, open, flaky, onToggle }: { row: Row; open: boolea
   const [sign, tone] = SIGNS[row.worst];
   const time = row.trials.reduce((sum, each) => sum + each.duration_us, 0);
   const several = row.trials.length > 1;
-  const { folder, rerun, accept } = useContext(ActionsContext);
+  const { folder, rerun, accept, command } = useContext(ActionsContext);
+  const again = one.file ? rerunOf(one) : command?.(one);
   const isSnapshot = one.findings.some(each => each.help?.includes('--update-snapshots'));
   return (
     <article class={'case ' + row.worst} id={row.id}>
@@ -136,10 +153,10 @@ export function CaseRow({ row, open, flaky, onToggle }: { row: Row; open: boolea
         <div class="body">
           <div class="meta actions">
             <span class="mono">{visible(placeOf(one))}</span>
-            {one.file && <><code class="rerun">{visible(rerunOf(one))}</code><CopyButton text={rerunOf(one)} label="copy rerun command" /></>}
+            {again && <><code class="rerun">{visible(again)}</code><CopyButton text={again} label="copy rerun command" /></>}
             <CopyButton text={linkTo(row.id)} label="copy link" />
             {folder && one.file && <a class="link" href={editorUrl(folder, one.file, one.line)}>open in editor</a>}
-            {rerun && one.file && <button type="button" class="link" onClick={() => rerun(one)}>run this test</button>}
+            {rerun && <button type="button" class="link" onClick={() => rerun(one)}>run this test</button>}
             {accept && one.file && isSnapshot && <button type="button" class="link" onClick={() => accept(one)}>accept snapshot</button>}
           </div>
           {several && (

@@ -60,6 +60,9 @@ export interface Agent {
   recovery?: string;
 }
 
+/** What a load measured, as a table. */
+export interface LoadTable { facts: [string, string][]; head: string[]; rows: string[][] }
+
 export interface Case {
   name: string;
   file: string;
@@ -75,6 +78,7 @@ export interface Case {
   findings: Finding[];
   calls: Call[];
   agent?: Agent;
+  load_table?: LoadTable;
   sessions: { session: number; transport: string; protocol: string; server_name: string; server_version: string }[];
   stderr: string;
   process_end?: { code: number | null; signal: number | null };
@@ -111,6 +115,7 @@ export interface Report {
   interrupted: boolean;
   strict: boolean;
   jobs?: number;
+  planned?: number;
   summary: { passed: number; failed: number; skipped: number; errors: number; unfinished: number };
   timings?: Record<string, number>;
   hint?: string;
@@ -134,6 +139,11 @@ export function prepare(data: ReportData): Report {
     }
   }
   return data as unknown as Report;
+}
+
+/** A run that goes on: the log may end within a test, and nothing is wrong with it yet. */
+export function following(data: ReportData): ReportData {
+  return { ...data, summary: { ...data.summary, unfinished: 0 }, cases: data.cases.filter(one => one.verdict !== 'unfinished') };
 }
 
 /** All trials of one test: one row of the page. */

@@ -133,7 +133,8 @@ fn table(listed: &Listed, kind: Option<Kind>, width: usize) -> String {
             let _ = writeln!(text, "  … and {} more; `--json` prints all", items.len() - SHOWN);
         }
     }
-    if is_empty {
+    // A list that could not be read may have items.
+    if is_empty && catalog.findings.iter().all(|finding| finding.severity < Severity::Error) {
         text.push_str("\nit offers no tools, resources or prompts\n");
     }
     text

@@ -1,5 +1,6 @@
 //! Arguments of a tool as a person types them: `key=value`, `key:=json`, typed by the tool's schema.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -65,7 +66,7 @@ fn read(path: &Path) -> Result<String, Failure> {
 
 /// The JSON object that is written here, in a file, or on standard input for `-`.
 pub(crate) fn object(path: &str) -> Result<Map<String, Value>, Failure> {
-    let text = if path.trim_start().starts_with('{') {
+    let text = if path.trim_start().starts_with(['{', '[']) {
         path.to_owned()
     } else if path == "-" {
         let mut text = String::new();
@@ -164,29 +165,40 @@ fn resolved<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
 
 /// The JSON types that a schema names, in its alternatives too.
 pub(crate) fn types_of<'s>(schema: &'s Value, root: &'s Value) -> Vec<&'s str> {
-    let schema = resolved(schema, root);
-    let mut types: Vec<&str> = match schema.get("type") {
-        Some(Value::String(one)) => vec![one],
-        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
-        Some(_) | None => Vec::new(),
-    };
-    for key in ["anyOf", "oneOf"] {
-        for option in schema.get(key).and_then(Value::as_array).into_iter().flatten() {
-            types.extend(types_of(option, root));
+    let mut types: Vec<&str> = Vec::new();
+    // Alternatives may lead back to where they come from.
+    let mut seen = BTreeSet::new();
+    let mut open = vec![schema];
+    while let Some(schema) = open.pop() {
+        let schema = resolved(schema, root);
+        if !seen.insert(std::ptr::from_ref(schema)) {
+            continue;
         }
+        let named: Vec<&str> = match schema.get("type") {
+            Some(Value::String(one)) => vec![one],
+            Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+            Some(_) | None => Vec::new(),
+        };
+        for kind in named {
+            if !types.contains(&kind) {
+                types.push(kind);
+            }
+        }
+        let options = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
+        open.extend(options("anyOf").chain(options("oneOf")).collect::<Vec<_>>().into_iter().rev());
     }
-    let mut seen = Vec::new();
-    types.retain(|kind| {
-        !seen.contains(kind) && {
-            seen.push(*kind);
-            true
-        }
-    });
     types
 }
 
 /// A typed text as the value that the schema wants.
 pub(crate) fn scalar(key: &str, text: &str, field: &Value, root: &Value) -> Result<Value, Failure> {
+    scalar_in(key, text, field, root, 0)
+}
+
+/// Arrays in arrays that a single text may stand for; their schema may be its own item.
+const NESTED: usize = 4;
+
+fn scalar_in(key: &str, text: &str, field: &Value, root: &Value, depth: usize) -> Result<Value, Failure> {
     let types = types_of(field, root);
     let field = resolved(field, root);
     if types.is_empty() {
@@ -208,9 +220,10 @@ pub(crate) fn scalar(key: &str, text: &str, field: &Value, root: &Value) -> Resu
                 _ => None,
             },
             "null" => (text == "null").then_some(Value::Null),
-            "array" => array(key, text, field, root)?,
+            // An item is itself an array only if it can be nothing else.
+            "array" if depth == 0 || (depth < NESTED && types.len() == 1) => array(key, text, field, root, depth + 1)?,
             "object" => serde_json::from_str(text).ok().filter(Value::is_object),
-            "string" => None,
+            "array" | "string" => None,
             _ => Some(json!(text)),
         };
         if let Some(value) = value.filter(|_| *kind != "string" && !types.contains(&"string")) {
@@ -240,14 +253,14 @@ fn number(text: &str) -> Option<Value> {
 }
 
 /// A JSON array, or a single item.
-fn array(key: &str, text: &str, field: &Value, root: &Value) -> Result<Option<Value>, Failure> {
+fn array(key: &str, text: &str, field: &Value, root: &Value, depth: usize) -> Result<Option<Value>, Failure> {
     if text.trim_start().starts_with('[')
         && let Ok(items @ Value::Array(_)) = serde_json::from_str(text)
     {
         return Ok(Some(items));
     }
     let items = field.get("items").unwrap_or(&Value::Null);
-    let item = scalar(key, text, items, root)
+    let item = scalar_in(key, text, items, root, depth)
         .map_err(|_| misfit(key, text, &format!("an array of {}", types_of(items, root).join(" or "))))?;
     Ok(Some(json!([item])))
 }
@@ -287,6 +300,25 @@ pub(crate) async fn missing(arguments: &mut Map<String, Value>, schema: &Value) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn schemas_that_lead_back_to_themselves_have_an_end() {
+        let root = json!({
+            "properties": {"x": {"$ref": "#/$defs/a"}, "deep": {"$ref": "#/$defs/list"}, "j": {"$ref": "#/$defs/json"}},
+            "$defs": {
+                "a": {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]},
+                "b": {"oneOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]},
+                "list": {"type": "array", "items": {"$ref": "#/$defs/list"}},
+                "json": {"anyOf": [{"type": "number"}, {"type": "array", "items": {"$ref": "#/$defs/json"}}, {"type": "boolean"}]},
+            },
+        });
+        let field = |name: &str| property(&root, name, &root);
+        assert!(types_of(field("x"), &root).is_empty());
+        assert_eq!(scalar("x", "1", field("x"), &root).expect("a text"), json!("1"));
+        assert_eq!(types_of(field("j"), &root), ["number", "array", "boolean"]);
+        assert_eq!(scalar("j", "true", field("j"), &root).ok(), Some(json!([true])));
+        assert!(scalar("deep", "1", field("deep"), &root).is_err());
+    }
 
     fn schema() -> Value {
         json!({

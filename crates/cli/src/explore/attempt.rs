@@ -76,21 +76,37 @@ where
         };
         let mut session = opened.map_err(|failure| Failure::unreachable(&failure, &server))?;
         let opened = began.elapsed();
-        if let Some(level) = &request_options.log_level {
-            let refused = set_level(&mut session, level, timeout).await;
-            if let Some(line) = refused {
-                print(&line);
+        let prepared = async {
+            if let Some(level) = &request_options.log_level {
+                let refused = set_level(&mut session, level, timeout).await;
+                if let Some(line) = refused {
+                    print(&line);
+                }
             }
-        }
-        let began = Instant::now();
-        let items = match subject.list {
-            Some((method, key)) => session.list(method, key, Instant::now() + start).await.items,
-            None => Vec::new(),
+            let began = Instant::now();
+            let items = match subject.list {
+                Some((method, key)) => session.list(method, key, Instant::now() + start).await.items,
+                None => Vec::new(),
+            };
+            let listed = subject.list.map(|_| began.elapsed());
+            let named = |item: &&Value| item.get("name").and_then(Value::as_str) == Some(subject.name);
+            let item = items.iter().find(named);
+            let request = prepare(item, &items).await.map_err(|failure| failure.masked(&redactor))?;
+            Ok((request, item.cloned().unwrap_or(Value::Null), listed))
         };
-        let listed = subject.list.map(|_| began.elapsed());
-        let named = |item: &&Value| item.get("name").and_then(Value::as_str) == Some(subject.name);
-        let item = items.iter().find(named);
-        let mut request = prepare(item, &items).await.map_err(|failure| failure.masked(&redactor))?;
+        // A server may never list anything, and a person may change their mind while they are asked.
+        let prepared = tokio::select! {
+            biased;
+            () = signals.next() => Err(Failure::Interrupted),
+            prepared = prepared => prepared,
+        };
+        let (mut request, item, listed) = match prepared {
+            Ok(prepared) => prepared,
+            Err(failure) => {
+                session.close().await;
+                return Err(failure);
+            }
+        };
         if !meta.is_empty() {
             request.params["_meta"] = Value::Object(meta);
         }
@@ -120,7 +136,7 @@ where
             problems: Vec::new(),
             stderr: closing.stderr,
         };
-        Ok(Attempt { facts, item: item.cloned().unwrap_or(Value::Null), server, answers })
+        Ok(Attempt { facts, item, server, answers })
     })
 }
 

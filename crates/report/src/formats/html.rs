@@ -105,6 +105,21 @@ mod tests {
         assert!(!PAGE_SCRIPT.contains("</script") && !PAGE_STYLE.contains("</style"));
     }
 
+    #[test]
+    fn a_load_is_a_table_on_the_page() {
+        let log = include_str!("../../tests/logs/load.ndjson");
+        let mut report = Report::default();
+        for event in crate::read_events(log.as_bytes()).expect("a log") {
+            report.add(event);
+        }
+        let data: serde_json::Value = serde_json::from_str(&page_data(&report)).expect("JSON");
+        let table = &data["cases"][0]["load_table"];
+        assert_eq!(table["facts"][0][0], "load", "{table}");
+        let (head, rows) = (&table["head"], &table["rows"]);
+        assert_eq!(rows[0].as_array().map(Vec::len), head.as_array().map(Vec::len), "{table}");
+        assert!(data["cases"][0]["load"].is_null(), "the page draws no histograms");
+    }
+
     /// 40 tests like those of `negative_path`, which send a megabyte and get a rejection: an event log of 85 MB.
     #[test]
     fn passing_tests_with_long_frames_make_a_small_page() {

@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use super::{Format, Shows};
 use crate::json_text;
+use crate::load::LoadTable;
 use crate::reliability::{Reliability, Trials};
 use crate::status::{Status, duration_us};
 use crate::time_breakdown::Times;
@@ -134,6 +135,9 @@ struct Case<'a> {
     agent: Option<&'a AgentRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     load: Option<&'a LoadRecord>,
+    /// What the load measured, for the page, which draws no histograms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load_table: Option<LoadTable>,
     sessions: Vec<Session<'a>>,
     stderr: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -221,6 +225,9 @@ impl<'a> Whole<'a> {
                     }
                 }
             }
+        }
+        for case in &mut whole.cases {
+            case.load_table = case.load.take().map(LoadTable::of);
         }
         whole.texts = texts.texts;
         whole
@@ -370,6 +377,7 @@ impl<'a> Case<'a> {
             calls: finished.map_or(&[], |finished| &finished.calls),
             agent: finished.and_then(|finished| finished.agent.as_deref()),
             load: finished.and_then(|finished| finished.load.as_deref()),
+            load_table: None,
             sessions: case.sessions.iter().map(Session::of).collect(),
             stderr: finished.map_or("", |finished| &finished.stderr),
             process_end: finished.and_then(|finished| finished.process_end.as_ref()),

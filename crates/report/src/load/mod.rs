@@ -18,7 +18,7 @@ pub use progress::LoadLine;
 pub use summary::load_summary;
 
 pub(crate) use page::page;
-pub(crate) use table::{markdown, table};
+pub(crate) use table::{LoadTable, markdown, table};
 
 /// The case that is a load, and its record.
 pub fn load_of(report: &Report) -> Option<(&CaseReport, &LoadRecord)> {

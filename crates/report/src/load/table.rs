@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use mcprove_model::{LatencyHistogram, LoadRecord, duration_text, number_text, share, size_text};
+use serde::Serialize;
 
 use super::PERCENTILES;
 use crate::columns::columns;
@@ -70,6 +71,20 @@ pub(crate) fn markdown(load: &LoadRecord) -> String {
     }
     text.push('\n');
     text
+}
+
+/// A load as a table for the page of a report.
+#[derive(Debug, Serialize)]
+pub(crate) struct LoadTable {
+    facts: Vec<(&'static str, String)>,
+    head: &'static [&'static str],
+    rows: Vec<Vec<String>>,
+}
+
+impl LoadTable {
+    pub(crate) fn of(load: &LoadRecord) -> Self {
+        Self { facts: headlines(load), head: &HEAD, rows: rows(load) }
+    }
 }
 
 const HEAD: [&str; 10] = ["", "calls", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max"];
