@@ -135,7 +135,7 @@ struct Case<'a> {
     agent: Option<&'a AgentRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     load: Option<&'a LoadRecord>,
-    /// What the load measured, for the page, which draws no histograms.
+    /// The measurements of the load for the page, which draws no histograms.
     #[serde(skip_serializing_if = "Option::is_none")]
     load_table: Option<LoadTable>,
     sessions: Vec<Session<'a>>,
