@@ -208,7 +208,9 @@ fn scalar_in(key: &str, text: &str, field: &Value, root: &Value, depth: usize) -
         let same = named.find(|value| **value == given || Some(*value) == parsed.as_ref());
         return Ok(same.cloned().unwrap_or(given));
     }
-    for kind in &types {
+    // What fits as it is does not become an item of an array.
+    let is_array = |kind: &&&str| **kind == "array";
+    for kind in types.iter().filter(|kind| !is_array(kind)).chain(types.iter().filter(is_array)) {
         let value = match *kind {
             "integer" => {
                 text.parse::<i64>().ok().map(Value::from).or_else(|| text.parse::<u64>().ok().map(Value::from))
@@ -316,7 +318,8 @@ mod tests {
         assert!(types_of(field("x"), &root).is_empty());
         assert_eq!(scalar("x", "1", field("x"), &root).expect("a text"), json!("1"));
         assert_eq!(types_of(field("j"), &root), ["number", "array", "boolean"]);
-        assert_eq!(scalar("j", "true", field("j"), &root).ok(), Some(json!([true])));
+        assert_eq!(scalar("j", "true", field("j"), &root).ok(), Some(json!(true)));
+        assert_eq!(scalar("j", "[true]", field("j"), &root).ok(), Some(json!([true])));
         assert!(scalar("deep", "1", field("deep"), &root).is_err());
     }
 
