@@ -30,7 +30,7 @@ pub fn kept_sequence(failure: &SequenceFailure, again: &str, keeping: &Keeping) 
     let literal = |value: &Value| literal_value(value, &keep);
     match failure.reproduced {
         Reproduced::InOrder => {
-            let expect = expect(&failure.breach.expected, &names)?;
+            let expect = expect(failure, &names)?;
             let before = &failure.steps[..failure.steps.len() - 1];
             let setup: Option<Vec<Value>> = before
                 .iter()
@@ -65,7 +65,7 @@ pub fn kept_sequence(failure: &SequenceFailure, again: &str, keeping: &Keeping) 
             let mut block = call(from);
             block["beside"] = (from + 1..until).map(call).collect();
             block["expect"] = json!({"handled": true});
-            let expect = expect(&failure.breach.expected, &names)?;
+            let expect = expect(failure, &names)?;
             if until == failure.steps.len() {
                 block["expect"] = expect;
             } else {
@@ -172,8 +172,12 @@ fn setup_step(step: &Step, reply: &Reply, name: &str, names: &Captures) -> Optio
 }
 
 /// The `expect` block of the last call.
-fn expect(expected: &Expected, names: &Captures) -> Option<Value> {
-    Some(match expected {
+fn expect(failure: &SequenceFailure, names: &Captures) -> Option<Value> {
+    let named = |key: &Value| -> String {
+        let name = names.text_for(key);
+        if is_quoted(failure, key) { format!("\"{name}\"") } else { name }
+    };
+    Some(match &failure.breach.expected {
         Expected::Checks(checks) => checks.clone(),
         Expected::SameAs(step) => {
             json!({"equals": format!("{{{{{}}}}}", names.by_place.get(&(*step, String::new()))?)})
@@ -182,12 +186,20 @@ fn expect(expected: &Expected, names: &Captures) -> Option<Value> {
             let name = names.by_place.get(&(*step, path.clone()))?;
             json!({"not_error": true, "not_contains": [format!("\"{{{{{name}}}}}\"")]})
         }
-        Expected::Has(key @ Value::String(_)) => json!({"contains": [names.text_for(key)]}),
-        Expected::HasNot(key @ Value::String(_)) => json!({"not_contains": [names.text_for(key)]}),
+        Expected::Has(key @ Value::String(_)) => json!({"contains": [named(key)]}),
+        Expected::HasNot(key @ Value::String(_)) => json!({"not_contains": [named(key)]}),
         Expected::Has(key) => json!({"json_path": {format!("$..[?@.id=={}].id", names.text_for(key)): [key]}}),
         Expected::HasNot(key) => json!({"json_path": {format!("$..[?@.id=={}].id", names.text_for(key)): []}}),
         Expected::Unsaid => return None,
     })
+}
+
+/// True if replies have this key as a whole string of a JSON document: a short one is a part of many other words.
+fn is_quoted(failure: &SequenceFailure, key: &Value) -> bool {
+    let quoted = key.to_string();
+    let is_document = |reply: &Reply| reply.doc.is_some();
+    failure.steps.last().is_some_and(|(step, reply)| matches!(step.target, StepTarget::Tool(_)) && is_document(reply))
+        && failure.steps.iter().any(|(_, reply)| is_document(reply) && reply.text.contains(&quoted))
 }
 
 /// A JSON Pointer as a path of a capture.

@@ -54,6 +54,8 @@ pub struct Facts {
 pub(super) struct Missing {
     pub(super) errors: usize,
     pub(super) fine: usize,
+    /// Results without anything in them, which are among the errors.
+    pub(super) nothing: usize,
     /// The texts, with a mark in the place of the key.
     texts: BTreeSet<String>,
 }
@@ -66,6 +68,7 @@ impl Facts {
             missing.fine += 1;
         } else {
             missing.errors += 1;
+            missing.nothing += usize::from(reply.is_fine);
         }
         if missing.texts.len() < TEXTS {
             missing.texts.insert(without(&reply.text, key));
@@ -86,6 +89,11 @@ impl Facts {
     /// True if the tool always answers keys that never existed with an error.
     pub(super) fn refuses_missing(&self, target: StepTarget) -> bool {
         self.missing.get(&target).is_some_and(|known| known.errors > 0 && known.fine == 0)
+    }
+
+    /// True if the tool answers some keys that never existed with an empty result.
+    pub(super) fn shows_nothing_for_missing(&self, target: StepTarget) -> bool {
+        self.missing.get(&target).is_some_and(|known| known.nothing > 0)
     }
 
     pub(super) fn is_stable(&self, target: StepTarget) -> bool {

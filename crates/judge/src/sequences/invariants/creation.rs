@@ -43,8 +43,12 @@ fn not_readable(scene: &Scene<'_>) -> Option<Fault> {
     }
     let message =
         format!("`{}` does not find {} {}, which was made and not deleted", tool.name, thing(&tool.noun), known.key);
-    let expected =
-        Expected::Checks(if scene.reply.is_fine { json!({"not_empty": true}) } else { json!({"not_error": true}) });
+    let expected = Expected::Checks(match &scene.reply.doc {
+        // An empty list in a document is not an empty reply.
+        Some(_) if scene.reply.is_nothing() && !scene.reply.is_volatile => json!({"not_contains": [scene.reply.text]}),
+        _ if scene.reply.is_fine => json!({"not_empty": true}),
+        _ => json!({"not_error": true}),
+    });
     Some(Fault { message, subject: Some(subject.clone()), blamed: None, expected })
 }
 

@@ -38,7 +38,11 @@ fn still_readable(scene: &Scene<'_>) -> Option<Fault> {
     if record.is_some_and(|record| record.keys().any(|name| is_mark(name))) {
         return None;
     }
-    let expected = Expected::Checks(json!({"is_error": true}));
+    let expected = if scene.facts.shows_nothing_for_missing(scene.target()) {
+        Expected::HasNot(known.key.clone())
+    } else {
+        Expected::Checks(json!({"is_error": true}))
+    };
     let message = format!("`{}` still shows {} {} after it was deleted", tool.name, thing(&tool.noun), known.key);
     Some(Fault { message, subject: Some(subject.clone()), blamed: None, expected })
 }
