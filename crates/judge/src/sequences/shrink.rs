@@ -16,6 +16,8 @@ pub struct SequenceShrinker {
     left: usize,
     phase: Phase,
     is_smaller: bool,
+    /// True if arguments became simpler since calls were left out.
+    is_simpler: bool,
 }
 
 #[derive(Debug)]
@@ -37,7 +39,14 @@ impl SequenceShrinker {
     /// Begins with a sequence that fails at its last step; at most `attempts` candidates are handed out.
     pub fn new(failing: Vec<Step>, attempts: usize) -> Self {
         let size = failing.len().div_ceil(2).max(1);
-        Self { best: failing, asked: None, left: attempts, phase: Phase::Drop { size, start: 0 }, is_smaller: false }
+        Self {
+            best: failing,
+            asked: None,
+            left: attempts,
+            phase: Phase::Drop { size, start: 0 },
+            is_smaller: false,
+            is_simpler: false,
+        }
     }
 
     /// The next sequence to try; none when nothing smaller is left or all attempts are used.
@@ -64,7 +73,11 @@ impl SequenceShrinker {
                 }
                 Phase::Arguments { at, shrinker } => {
                     let Some(step) = self.best.get(*at) else {
-                        self.phase = Phase::Done;
+                        // Simpler arguments may need fewer calls: a smaller page, fewer things.
+                        self.phase = match std::mem::take(&mut self.is_simpler) {
+                            true => Phase::Drop { size: 1, start: 0 },
+                            false => Phase::Done,
+                        };
                         continue;
                     };
                     let shrinker =
@@ -97,6 +110,7 @@ impl SequenceShrinker {
                 *start = start.saturating_sub(removed);
                 self.is_smaller = true;
             }
+            self.is_simpler |= matches!(self.phase, Phase::Arguments { .. });
             self.best = candidate;
         }
         self.hear(failed_at.is_some());
