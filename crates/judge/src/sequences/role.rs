@@ -74,7 +74,7 @@ const HIDDEN: &[&str] = &["archive", "archived", "deleted", "removed", "trash", 
 const REUSING: &[&str] = &["first free", "given out again", "lowest free", "next free", "recycl", "reuse", "slot"];
 
 const QUERIES: &[&str] = &["filter", "keyword", "match", "pattern", "q", "query", "search", "term", "text"];
-/// Last words of arguments with something to do or to store, which is no key.
+/// Last words of arguments with something to do or to store, and not a key.
 const TEXTS: &[&str] =
     &["command", "content", "expression", "message", "prompt", "question", "script", "sql", "statement"];
 
@@ -326,7 +326,7 @@ fn key_argument(schema: &Value, properties: &[String], required: &[String], noun
     }
 }
 
-/// True if an argument has a text that is no key: a query, a command.
+/// True if an argument has a text instead of a key: a query, a command.
 fn is_text(name: &str) -> bool {
     let known = |word: &String| TEXTS.contains(&word.as_str()) || QUERIES.contains(&word.as_str());
     words(name).last().is_some_and(known)

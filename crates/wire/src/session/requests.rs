@@ -302,7 +302,7 @@ impl Session {
         }
     }
 
-    /// Cancels a request without waiting until the server has been told: that happens while the next message is waited for.
+    /// Cancels a request without waiting until the notification is sent: that happens while the next message is waited for.
     /// True if a message is to be sent.
     pub fn start_cancel(&mut self, id: u64, reason: &str) -> bool {
         self.cancelled.push(id);

@@ -43,7 +43,7 @@ pub(super) fn within(mut value: Value, tokens: u64) -> Value {
     value
 }
 
-/// What is left of a value.
+/// A value within the rest of the budget.
 #[derive(Clone, Copy)]
 struct Lengths {
     string: usize,

@@ -43,7 +43,7 @@ struct Inner {
 /// The arguments of a call; they fit the schema of the tool.
 struct Arguments {
     values: Value,
-    /// Its sender is dropped when nobody waits for the answer any more.
+    /// Its sender is dropped when the answer is not awaited any more.
     caller: watch::Receiver<()>,
 }
 

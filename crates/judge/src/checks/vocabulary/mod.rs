@@ -1,8 +1,11 @@
 //! The checks of each block, and the decoding of a block.
 
+mod target_roots;
+
 use mcprove_model::{Diagnostics, Entry, Key, Node, PlannedCheck, Vocabulary, nearest};
 use serde_json::{Map, Value, json};
 
+use self::target_roots::{FUZZ_TARGETS, NEGATIVE_TARGETS, QUALITY_TARGETS, roots};
 use super::trajectory::{decode_trajectory, trajectory_schema};
 use super::{
     CHECKS, CheckKind, agent_trajectory, decode_threshold, derived_metrics, expect_notification, logging,
@@ -100,64 +103,6 @@ const LIMITED: &[(&str, &[Vocabulary])] = &[
         ],
     ),
 ];
-
-/// Beginnings of the targets of `tool_quality`.
-const QUALITY_TARGETS: &[&str] = &[
-    "critical_count",
-    "mean_score",
-    "min_score",
-    "rules",
-    "schema_criticals",
-    "schema_warnings",
-    "tool",
-    "warning_count",
-];
-
-/// Beginnings of the targets of `negative_path`.
-const NEGATIVE_TARGETS: &[&str] = &["negative_path.checks_run", "negative_path.failures", "negative_path.gate_passed"];
-
-/// Beginnings of the targets of `fuzz`.
-const FUZZ_TARGETS: &[&str] =
-    &["fuzz.cases_run", "fuzz.crashes", "fuzz.gate_passed", "fuzz.hangs", "fuzz.leaks", "fuzz.protocol_violations"];
-
-/// Beginnings of the targets of an agent.
-const AGENT_ROOTS: &[&str] = &[
-    "conversation",
-    "final_response",
-    "orchestration",
-    "recovery",
-    "redundant_tool_calls",
-    "result",
-    "tool_calls",
-    "tool_names",
-    "tool_results",
-    "tools",
-    "trace",
-    "truncated",
-];
-
-/// Beginnings of targets; empty where whole targets are known.
-fn roots(vocabulary: Vocabulary) -> &'static [&'static str] {
-    match vocabulary {
-        Vocabulary::Tool => &["error", "fuzz", "negative_path", "result"],
-        Vocabulary::ToolStep
-        | Vocabulary::ReadStep
-        | Vocabulary::Resources
-        | Vocabulary::Prompts
-        | Vocabulary::Completion
-        | Vocabulary::Sampling
-        | Vocabulary::Logging
-        | Vocabulary::Notifications
-        | Vocabulary::Raw => &["error", "result"],
-        Vocabulary::Agent => AGENT_ROOTS,
-        Vocabulary::Trajectory
-        | Vocabulary::AgentTrajectory
-        | Vocabulary::ToolQuality
-        | Vocabulary::NegativePath
-        | Vocabulary::Fuzz
-        | Vocabulary::Targets(_) => &[],
-    }
-}
 
 /// Keys of a map of checks that are not checks: the other form of `expect`, and the share of it that must hold.
 const AROUND: &[&str] = &["assertions", derived_metrics::KEY, SNAPSHOT, "threshold"];
