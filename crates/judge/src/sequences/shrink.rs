@@ -74,9 +74,10 @@ impl SequenceShrinker {
                 Phase::Arguments { at, shrinker } => {
                     let Some(step) = self.best.get(*at) else {
                         // Simpler arguments may need fewer calls: a smaller page, fewer things.
-                        self.phase = match std::mem::take(&mut self.is_simpler) {
-                            true => Phase::Drop { size: 1, start: 0 },
-                            false => Phase::Done,
+                        self.phase = if std::mem::take(&mut self.is_simpler) {
+                            Phase::Drop { size: 1, start: 0 }
+                        } else {
+                            Phase::Done
                         };
                         continue;
                     };
