@@ -72,16 +72,24 @@ fn list_disagrees(scene: &Scene<'_>) -> Option<Fault> {
         let names = scene.key_names();
         let record = scene.reply.records_of(&pair.key, names).into_iter().next()?;
         let other = pair.other;
-        let (name, here, there) = record.iter().find_map(|(name, here)| {
-            let there = other.get(name).filter(|there| {
-                !is_stamp(name, here)
-                    && is_scalar(there)
-                    && is_scalar(here)
-                    && !is_alike(here, there)
-                    && !is_alike(there, here)
+        // Where this call shows what was written, the other one is wrong, and is found when it is made again.
+        let known = scene.world.things.get(&(scene.family, pair.key.clone()));
+        let is_right = |name: &str, here: &Value| {
+            let written = known.and_then(|known| known.fields.get(name));
+            written.is_some_and(|written| is_alike(written, here))
+        };
+        let (name, here, there) =
+            record.iter().filter(|(name, here)| !is_right(name, here)).find_map(|(name, here)| {
+                let there = other.get(name).filter(|there| {
+                    !is_stamp(name, here)
+                        && is_scalar(there)
+                        && is_scalar(here)
+                        && !is_alike(here, there)
+                        && !is_alike(there, here)
+                })?;
+                (seen(&scene.facts.agreed, &(pair.list, pair.reader, name.clone())) >= SEEN)
+                    .then_some((name, here, there))
             })?;
-            (seen(&scene.facts.agreed, &(pair.list, pair.reader, name.clone())) >= SEEN).then_some((name, here, there))
-        })?;
         let other_name = pair.other_tool;
         let message = format!(
             "`{}` shows {} `{}` with `{name}` {}, `{other_name}` with {}",
