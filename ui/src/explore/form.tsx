@@ -252,7 +252,7 @@ export function SchemaForm({ schema, value, onChange, id }: { schema: Schema; va
   const asText = raw || (!hasFields && hasOthers);
   return (
     <div class="schema-form">
-      <div class="label"><span>arguments</span>{asText === raw && <button type="button" class="link" onClick={() => setRaw(!raw)}>{raw ? 'form' : 'JSON'}</button>}</div>
+      <div class="label">{asText ? <label for={id + '-json'}>arguments</label> : <span>arguments</span>}{asText === raw && <button type="button" class="link" onClick={() => setRaw(!raw)}>{raw ? 'form' : 'JSON'}</button>}</div>
       {asText ? <JsonInput id={id + '-json'} value={value} rows={10} onChange={onChange} />
         : hasFields ? <Fieldset schema={root} root={schema} value={value} path={id} depth={0} onChange={onChange} /> : <p class="muted">it takes no arguments</p>}
     </div>
