@@ -8,6 +8,7 @@ use mcprove_model::{Era, ExitStatus, Protocol, Remote, Revision, ServerSpec, Tar
 use mcprove_report::{K6Call, K6Script};
 
 use crate::atomic_write;
+use crate::context::Context;
 use crate::failure::Failure;
 
 /// Writes the script.
@@ -16,6 +17,7 @@ pub(crate) fn write(
     server: &ServerSpec,
     workload: &Workload,
     options: &LoadOptions,
+    context: &Context,
 ) -> Result<ExitStatus, Failure> {
     let Target::Remote { transport: Remote::Http, url, headers } = &server.target else {
         return Err(Failure::new(
@@ -42,6 +44,10 @@ pub(crate) fn write(
     let success = options.gates.iter().find(|gate| gate.quantity == Quantity::Errors && gate.is_upper);
     let success =
         success.map(|gate| format!("rate {} {}", if gate.allows_equal { ">=" } else { ">" }, number(1.0 - gate.limit)));
+    let is_exported = |gate: &Gate| latency_limit(gate).is_some() || gate.quantity == Quantity::Errors && gate.is_upper;
+    for gate in options.gates.iter().filter(|gate| !is_exported(gate)) {
+        context.write_stderr(&format!("note: the script has no threshold for the gate `{gate}`\n"));
+    }
     let script = K6Script {
         url: without_password(url).into_owned(),
         headers: headers.iter().map(|(name, _)| name.clone()).collect(),

@@ -54,10 +54,15 @@ fn described(change: &Change) -> String {
     let word = match (change.is_regression, change.is_improvement) {
         (true, _) => "worse",
         (false, true) => "better",
-        (false, false) => "the same within noise",
+        (false, false) => "no change beyond noise",
     };
+    let is_same = !change.is_regression && !change.is_improvement;
+    let visible = change.visible.filter(|_| is_same).map_or_else(String::new, |visible| match visible {
+        ..10.0 => format!("; a change of {:.0} % would have been seen", visible * 100.0),
+        _ => "; too noisy to see any change".to_owned(),
+    });
     format!(
-        "{}: {} → {}, {word} (p = {:.4})",
+        "{}: {} → {}, {word} (p = {:.4}{visible})",
         change.measure.as_str(),
         value(change.before),
         value(change.after),

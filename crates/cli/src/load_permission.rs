@@ -2,21 +2,37 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use mcprove_model::{ServerSpec, Target};
+use mcprove_model::{ServerSpec, Target, WaitFor};
 
 use crate::failure::Failure;
 
 /// Refuses load on a host that is neither local nor named.
 pub(crate) fn may_load(server: &ServerSpec, named: &[String]) -> Result<(), Failure> {
-    let Target::Remote { url, .. } = &server.target else { return Ok(()) };
-    let host = host_of(url);
-    if is_local(host) || named.iter().any(|named| named.eq_ignore_ascii_case(host)) {
-        return Ok(());
+    let url = match &server.target {
+        Target::Remote { url, .. } => Some(url.as_str()),
+        Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => None,
+    };
+    // Every session waits until its server is ready.
+    let probe = server.ready.as_ref().and_then(|ready| ready.probe.as_ref()).map(|probe| match probe {
+        WaitFor::Url(probe) | WaitFor::Tcp(probe) => probe.as_str(),
+    });
+    for host in url.into_iter().chain(probe).map(host_of) {
+        if !is_local(host) && !named.iter().any(|named| is_same_host(host_of(named), host)) {
+            return Err(Failure::new(
+                format!("`{host}` is not a loopback or private address, and load on it may harm others"),
+                format!("if it is yours, or its owner agrees, add `--i-may-load {host}`"),
+            ));
+        }
     }
-    Err(Failure::new(
-        format!("`{host}` is not a loopback or private address, and load on it may harm others"),
-        format!("if it is yours, or its owner agrees, add `--i-may-load {host}`"),
-    ))
+    Ok(())
+}
+
+/// True if both name one host: an address may be written in several ways, and a name may end in a dot.
+fn is_same_host(one: &str, other: &str) -> bool {
+    match (one.parse::<IpAddr>(), other.parse::<IpAddr>()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => !one.is_empty() && one.trim_end_matches('.').eq_ignore_ascii_case(other.trim_end_matches('.')),
+    }
 }
 
 /// The server without redirects to other hosts: those are not named on the command line.
@@ -27,8 +43,11 @@ pub(crate) fn stays_on_host(mut server: ServerSpec) -> ServerSpec {
     server
 }
 
-/// The host of a URL, without brackets, port and user.
+/// The host of a URL or of `HOST:PORT`, without brackets, port and user; an address by itself is a host.
 fn host_of(url: &str) -> &str {
+    if url.parse::<Ipv6Addr>().is_ok() {
+        return url;
+    }
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
@@ -74,8 +93,28 @@ mod tests {
             ("http://[::1]:80/", "::1"),
             ("http://127.0.0.1@evil.example/", "evil.example"),
             ("http://evil.example\\@127.0.0.1/", "evil.example"),
+            ("example.com:3000", "example.com"),
+            ("2606:4700::1", "2606:4700::1"),
+            ("[2606:4700::1]", "2606:4700::1"),
         ] {
             assert_eq!(host_of(url), host, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_named_in_any_of_its_ways() {
+        for (named, host) in [
+            ("example.com", "EXAMPLE.com."),
+            ("https://example.com/mcp", "example.com"),
+            ("[2606:4700:0::1]", "2606:4700::1"),
+            ("2606:4700::0:1", "2606:4700::1"),
+        ] {
+            assert!(is_same_host(host_of(named), host), "{named}");
+        }
+        for (named, host) in
+            [("example.com", "evil.example.com"), ("", "."), ("com", "example.com"), ("8.8.8.8", "8.8.4.4")]
+        {
+            assert!(!is_same_host(host_of(named), host), "{named}");
         }
     }
 

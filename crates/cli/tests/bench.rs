@@ -1,9 +1,9 @@
 //! Loads on servers with one defect each, which is named, and on a healthy one, which is clean.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -15,6 +15,7 @@ static LOADED: LazyLock<std::path::PathBuf> = LazyLock::new(|| subject::build("l
 /// A server over HTTP; it ends with its standard input.
 struct Running {
     child: Child,
+    output: BufReader<ChildStdout>,
     url: String,
 }
 
@@ -26,9 +27,25 @@ impl Running {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the server starts");
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
         let mut url = String::new();
-        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut url).expect("a URL");
-        Self { child, url: url.trim().to_owned() }
+        output.read_line(&mut url).expect("a URL");
+        Self { child, output, url: url.trim().to_owned() }
+    }
+
+    /// Waits until it was called a few hundred times.
+    fn until_called(&mut self) {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("a line");
+        assert_eq!(line, "300 calls\n");
+    }
+
+    /// Ends it; the line with the number of sessions that were not deleted.
+    fn left(mut self) -> String {
+        drop(self.child.stdin.take());
+        let mut lines = String::new();
+        self.output.read_to_string(&mut lines).expect("its output");
+        lines.lines().last().unwrap_or_default().to_owned()
     }
 }
 
@@ -107,6 +124,79 @@ fn a_server_that_loses_replies_is_named() {
     assert_eq!((code, rules(&load)), (1, vec!["lost-reply"]), "{load:#}");
     let concurrent = load["load"]["errors"]["timeout"]["concurrent"].as_u64();
     assert!(concurrent.is_some_and(|calls| (50..=80).contains(&calls)), "{load:#}");
+}
+
+#[test]
+fn sessions_that_fail_half_way_are_counted_by_phase_and_closed() {
+    for (defect, phase) in [("refuses", "handshake"), ("unlisted", "list")] {
+        let server = Running::start(defect);
+        // Those of the beginning, and those that a client opens for its next calls.
+        for args in
+            [&["--clients", "6", "--calls", "30"][..], &["--clients", "2", "--calls", "30", "--session-per", "3"]]
+        {
+            let (code, load) = bench(&[&["--url", server.url.as_str()], args].concat());
+            assert_eq!((code, rules(&load)[0]), (1, "no-session"), "{load:#}");
+            let failed = load["load"]["not_opened"].as_object().expect("phases");
+            let phases: Vec<_> = failed.keys().collect();
+            assert_eq!(phases, [phase], "{load:#}");
+            assert!(
+                failed[phase]["count"].as_u64() > Some(0) && load["load"]["sessions"].as_u64() > Some(0),
+                "{load:#}"
+            );
+            assert!(failed[phase]["example"].as_str().is_some_and(|text| text.contains("busy")), "{load:#}");
+        }
+        assert_eq!(server.left(), "0 sessions left", "{defect}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_load_is_reported_as_far_as_it_came() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for (name, args) in [
+        ("open", &["--rate", "400/s", "--duration", "10m", "--clients", "3", "--gate", "p99 < 10s"][..]),
+        ("closed", &["--clients", "3", "--duration", "10m", "--session-per", "5"]),
+        ("limit", &["--find-limit", "--rate", "400/s", "--duration", "10m"]),
+    ] {
+        let mut server = Running::start("healthy");
+        let child = Command::new(env!("CARGO_BIN_EXE_mcprove"))
+            .args(["bench", "--json", "--tool", "echo", "--args", r#"{"text":"hello"}"#, "--warm-up", "0s"])
+            .args(["--url", &server.url, "--html", &path("page.html"), "--junit", &path("junit.xml")])
+            .args(["--events", &path("log.ndjson"), "--openmetrics", &path("metrics.txt"), "--markdown", &path("r.md")])
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("mcprove runs");
+        server.until_called();
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs").success());
+        let output = child.wait_with_output().expect("it ends");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(130), "{name}: {stderr}");
+        let load: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(load["load"]["interrupted"], true, "{name}: {load:#}");
+        assert!(load["load"]["answered"].as_u64() > Some(100), "{name}: {load:#}");
+        assert!(load["load"]["duration_us"].as_u64() < Some(600_000_000), "{name}: {load:#}");
+        assert_eq!(rules(&load), Vec::<&str>::new(), "{name}: {load:#}");
+        let gates = load["gates"].as_array().expect("a list");
+        assert!(gates.iter().all(|gate| gate["kept"].is_null()), "{name}: {load:#}");
+        let read = |name: &str| fs::read_to_string(path(name)).expect("written");
+        assert!(
+            read("page.html").contains("<dt>interrupted</dt>") && read("r.md").contains("- interrupted: "),
+            "{name}"
+        );
+        assert!(
+            read("metrics.txt").contains("mcprove_interrupted 1\n") && read("junit.xml").contains("<skipped"),
+            "{name}"
+        );
+        assert!(!stderr.contains("next:"), "{stderr}");
+        let report = Command::new(env!("CARGO_BIN_EXE_mcprove")).args(["report", &path("log.ndjson")]).output();
+        let report = report.expect("runs");
+        let shown = String::from_utf8_lossy(&report.stdout);
+        assert!(shown.contains("interrupted  after ") && !shown.contains("next:"), "{name}: {shown}");
+        assert_eq!(server.left(), "0 sessions left", "{name}");
+    }
 }
 
 #[test]
@@ -233,6 +323,44 @@ fn a_run_is_compared_with_an_earlier_one() {
     // Another load is not comparable.
     let (code, _) = bench(&["--url", &server.url, "--rate", "50/s", "--duration", "2s", "--compare", &log]);
     assert_eq!(code, 2);
+}
+
+#[test]
+fn loads_that_cannot_be_meant_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = LOADED.display().to_string();
+    let suite = |name: &str, performance: &str, ready: &str| {
+        let path = folder.path().join(name);
+        let text = format!(
+            "servers: {{s: {{url: 'http://127.0.0.1:9/mcp'{ready}}}}}\nperformance: {performance}\n\
+             tools: [{{name: echo, tool: echo, args: {{text: a}}, expect: {{contains: a}}}}]\n"
+        );
+        fs::write(&path, text).expect("written");
+        path.display().to_string()
+    };
+    let misspelt = suite("weights.yaml", "{weights: {ehco: 3}}", "");
+    let probing = suite("probe.yaml", "{}", ", wait_for_ready: 'http://example.com/health'");
+    for (args, message) in [
+        (&[misspelt.as_str()][..], "`performance.weights` names no test: `ehco`"),
+        (&[misspelt.as_str()], "did you mean `echo`?"),
+        (&[probing.as_str()], "add `--i-may-load example.com`"),
+        (&["--tool", "echo", "--ramp", "10/s@1s,20@1s", "--", &server, "healthy", "--stdio"], "some stages are rates"),
+        (
+            &["--tool", "echo", "--ramp", "1.5@1s", "--", &server, "healthy", "--stdio"],
+            "a number of clients is not whole",
+        ),
+        (
+            &["--tool", "echo", "--pid", "4194305", "--", &server, "healthy", "--stdio"],
+            "the process 4194305 cannot be measured",
+        ),
+        (&["--shard", "1/2", "--compare", "a.ndjson", "--", &server], "cannot be used with"),
+        (&["--find-limit", "--export-k6", "a.js", "--", &server], "cannot be used with"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_mcprove")).arg("bench").args(args).output().expect("runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains(message), "{args:?}: {stderr}");
+    }
 }
 
 #[test]

@@ -30,6 +30,12 @@ pub struct LoadRecord {
     pub sessions: u64,
     /// Number of sessions that could not be opened.
     pub unopened: u64,
+    /// The same by the phase that failed: `start`, `connect`, `handshake` or `list`. `concurrent` counts sessions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_opened: BTreeMap<String, ErrorStats>,
+    /// True if the load was stopped before its end: what was measured is what there was by then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
     /// The measured time, without the warm-up.
     pub measured_us: u64,
     /// When it began, and the last of its shards.
@@ -102,7 +108,7 @@ pub struct ErrorStats {
     pub count: u64,
     /// The message of the first.
     pub example: String,
-    /// The smallest number of calls that were open at the same time as one that failed, itself included.
+    /// The smallest number of calls that were open when one was sent that failed, itself included.
     pub concurrent: u64,
 }
 
@@ -274,6 +280,10 @@ impl LoadRecord {
         self.checked += other.checked;
         self.sessions += other.sessions;
         self.unopened += other.unopened;
+        for (phase, stats) in other.not_opened {
+            self.not_opened.entry(phase).or_default().merge(stats);
+        }
+        self.interrupted |= other.interrupted;
         self.measured_us = self.measured_us.max(other.measured_us);
         self.began = match (self.began, other.began) {
             (Some(one), Some(other)) => Some(LoadBegin {

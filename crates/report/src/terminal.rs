@@ -276,8 +276,15 @@ impl<W: io::Write> Terminal<W> {
                     indent(text, &details);
                 }
             }
-            // Of a run that was stopped, one line counts the rest.
-            Verdict::Skipped { reason } if reason == "interrupted" => {}
+            // Of a run that was stopped, one line counts the rest; a load has what was measured until then.
+            Verdict::Skipped { reason } if reason == "interrupted" => {
+                if finished.load.is_some() {
+                    self.skip_line(text, &current.started, reason);
+                    let mut details = self.load_details(finished);
+                    self.failing_details(&mut details, &current, finished);
+                    indent(text, &details);
+                }
+            }
             Verdict::Skipped { reason } if reason == NOT_RUN => self.unrun += 1,
             Verdict::Skipped { reason } => {
                 if self.verbosity != Verbosity::Quiet {

@@ -10,9 +10,10 @@ use mcprove_engine::{
     suite_workload,
 };
 use mcprove_judge::load::{Gate, Shape};
-use mcprove_model::{ExitStatus, ServerSpec};
+use mcprove_model::{ExitStatus, ServerSpec, nearest};
 use mcprove_report::{Shows, load_summary, openmetrics, otlp, to_safe_json};
 use mcprove_suite::duration;
+use mcprove_wire::process_usage;
 use serde_json::Value;
 
 use crate::atomic_write;
@@ -103,7 +104,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "GATE", value_parser = Gate::parse)]
     gate: Vec<Gate>,
     /// Compare with the event log of an earlier run; a change beyond noise fails the run.
-    #[arg(long, value_name = "EVENTS")]
+    #[arg(long, value_name = "EVENTS", conflicts_with = "shard")]
     compare: Option<PathBuf>,
     /// Time limit of a call, and of the start of a session [default: 10s and 1m].
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
@@ -115,7 +116,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     /// Write the load as a script for k6, and make no load.
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    #[arg(long, value_name = "FILE", conflicts_with = "find_limit", help_heading = "Reports")]
     export_k6: Option<PathBuf>,
     /// Write the text format of Prometheus (`OpenMetrics`).
     #[arg(long, value_name = "PATH", help_heading = "Reports")]
@@ -164,8 +165,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let earlier = args.compare.as_deref().map(load_baseline::read).transpose()?;
     let planned = args.planned(context)?;
     let options = args.options(planned.gates.clone())?;
+    if let Some(pid) = args.pid
+        && process_usage(&[pid]).is_none()
+    {
+        let help = "give the id of a process that runs on this machine; its use is known on Linux only";
+        return Err(Failure::new(format!("the process {pid} cannot be measured"), help));
+    }
     if let Some(path) = &args.export_k6 {
-        return k6_export::write(path, &planned.server, &planned.workload, &options);
+        return k6_export::write(path, &planned.server, &planned.workload, &options, context);
     }
     let plan = plan_load(&planned.server, &planned.workload, &options);
     let metrics = [("--openmetrics", &args.openmetrics), ("--otlp", &args.otlp)].into_iter();
@@ -219,6 +226,14 @@ impl Args {
                     gates.push(gate);
                 }
             }
+        }
+        let names: BTreeSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+        if let Some(unknown) = weights.keys().find(|name| !names.contains(name.as_str())) {
+            let help = match nearest(unknown, names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "give weights to tests of the suite, by their names".to_owned(),
+            };
+            return Err(Failure::new(format!("`performance.weights` names no test: `{unknown}`"), help));
         }
         let made = suite_workload(&cases, &weights).map_err(|why| {
             Failure::new(
@@ -288,6 +303,12 @@ impl Args {
         let rate = self.rate.or_else(|| self.find_limit.then_some(FIRST_RATE));
         // A stage such as `50/s@10s` is a rate, whether or not `--rate` gives another.
         let is_open = rate.is_some() || self.ramp.as_ref().is_some_and(|stages| stages.contains("/s"));
+        if let (None, true, Some(stages)) = (rate, is_open, &self.ramp)
+            && stages.split(',').any(|stage| !stage.contains("/s"))
+        {
+            let help = "write `/s` in every stage, or in none and give `--rate`";
+            return Err(Failure::new("some stages are rates, and others numbers of clients", help));
+        }
         let begin = if is_open { 0.0 } else { f64::from(self.clients.unwrap_or(1)) };
         let level = rate.unwrap_or(begin);
         let shape = match (&self.ramp, self.calls) {
@@ -307,6 +328,10 @@ impl Args {
                 Shape::constant(level, self.duration.unwrap_or(default))
             }
         };
+        let is_whole = |level: f64| (level - level.round()).abs() < f64::EPSILON;
+        if !is_open && !shape.stages().iter().all(|stage| is_whole(stage.from) && is_whole(stage.to)) {
+            return Err(Failure::new("a number of clients is not whole", "give whole numbers, or rates: `1.5/s@10s`"));
+        }
         if !is_open && shape.highest() > MOST_CLIENTS {
             return Err(Failure::new("the stages have more than 10,000 clients", "give fewer clients"));
         }

@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use mcprove_judge::load::{Gate, GateResult, LimitSearch, Shape, findings};
-use mcprove_model::{Finding, LoadRecord, RateLimit, RateStep, Target, Verdict, number_text};
+use mcprove_judge::load::{Gate, findings};
+use mcprove_model::{Finding, LoadRecord, Target, Verdict, number_text};
 use mcprove_wire::OpenFailure;
 use tokio::time::Instant;
 
-use super::client::Sessions;
-use super::driver::{ReferencedCalls, Surroundings, drive};
+use super::driver::{ReferencedCalls, Surroundings, drive, unless_stopped};
+use super::limit::find_limit;
 use super::reference::reference;
+use super::sessions::Sessions;
 use super::{LoadOptions, Workload};
 use crate::scan::{Connections, Scan, ScanCase, ScanEnd, ScanFuture};
 
@@ -26,9 +27,6 @@ pub(super) struct GateCase {
     pub(super) gate: Gate,
     pub(super) record: Arc<OnceLock<LoadRecord>>,
 }
-
-/// The share of a rate that must be answered for the rate to be held.
-const ANSWERED: f64 = 0.95;
 
 impl Scan for GateCase {
     fn connections(&self) -> Connections {
@@ -68,9 +66,9 @@ impl LoadCase {
                 opener: Arc::clone(&case.context.opener),
             },
             meter: Arc::clone(&case.context.load),
+            stop: case.context.stop.clone(),
             is_virtual: matches!(case.server.target, Target::Mock { virtual_time: true, .. }),
         };
-        let mut stop = case.context.stop.clone();
         let ScanCase { record, fixture_guard, .. } = case;
         let mut workload = self.workload.clone();
         for call in std::mem::take(&mut workload.calls) {
@@ -78,13 +76,9 @@ impl LoadCase {
             record.findings.extend(findings);
             workload.calls.push(call);
         }
-        // What a signal drops here ends its processes; no reply is waited for.
-        let referenced = tokio::select! {
-            biased;
-            () = stop.stopped() => return ScanEnd::Interrupted,
-            referenced = self.referenced(workload, &around, record) => referenced,
-        };
+        let referenced = self.referenced(workload, &around, record).await;
         let (work, (transport, protocol)) = match referenced {
+            _ if around.stop.is_stopped() => return ScanEnd::Interrupted,
             Ok(Some(work)) => work,
             Ok(None) => return ScanEnd::Judged,
             Err(failure) => {
@@ -93,21 +87,15 @@ impl LoadCase {
             }
         };
         record.mark(|timings| &mut timings.setup);
-        let loading = async {
-            if self.options.find_limit {
-                self.find_limit(&work, &around).await
-            } else {
-                drive(&self.options, &work, &around).await
-            }
-        };
-        let loaded = tokio::select! {
-            biased;
-            () = stop.stopped() => return ScanEnd::Interrupted,
-            loaded = loading => loaded,
+        let loaded = if self.options.find_limit {
+            find_limit(&self.options, &work, &around).await
+        } else {
+            drive(&self.options, &work, &around).await
         };
         record.mark(|timings| &mut timings.call);
         let (load, oddities) = match loaded {
             Ok(loaded) => loaded,
+            Err(_) if around.stop.is_stopped() => return ScanEnd::Interrupted,
             Err(failure) => {
                 record.not_opened(*failure);
                 return ScanEnd::Judged;
@@ -121,11 +109,13 @@ impl LoadCase {
             record.findings.extend(no_limit(&load));
             let _ = self.record.set(load.clone());
         }
+        // Of a load that was stopped, what was measured until then is reported, and no verdict.
+        let is_interrupted = load.interrupted;
         record.load = Some(Box::new(load));
-        ScanEnd::Judged
+        if is_interrupted { ScanEnd::Interrupted } else { ScanEnd::Judged }
     }
 
-    /// The calls that work alone, with their replies; `None` where one fails that the user named.
+    /// The calls that work alone, with their replies; `None` where one fails that the user named, or the run was stopped.
     async fn referenced(
         &self,
         workload: Workload,
@@ -133,13 +123,20 @@ impl LoadCase {
         record: &mut crate::record::CaseRecord,
     ) -> Result<Option<(ReferencedCalls, (String, String))>, Box<OpenFailure>> {
         let deadline = Instant::now() + self.options.start;
-        let mut session = around.sessions.open(deadline).await?;
+        let mut stop = around.stop.clone();
+        let Some(opened) = unless_stopped(&mut stop, around.sessions.open(deadline)).await else { return Ok(None) };
+        let mut session = opened?;
         let number = record.opened(&session);
         let named = (session.transport_name().to_owned(), session.negotiated().revision.to_string());
-        session.learn_schemas(deadline).await;
+        let _ = unless_stopped(&mut stop, session.learn_schemas(deadline)).await;
         let (mut calls, mut references, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for call in workload.calls {
-            match reference(&call, &mut session, self.options.timeout).await {
+            let referenced = tokio::select! {
+                biased;
+                () = stop.stopped() => break,
+                referenced = reference(&call, &mut session, self.options.timeout) => referenced,
+            };
+            match referenced {
                 Ok(reference) => {
                     calls.push(call);
                     references.push(reference);
@@ -149,7 +146,17 @@ impl LoadCase {
                     record.findings.push(note.help("give its arguments with `--tool` and `--args`"));
                     // A call may have ended the server.
                     if !session.is_open() {
-                        session = around.sessions.open(deadline).await?;
+                        let deadline = Instant::now() + self.options.start;
+                        let opened = unless_stopped(&mut stop, around.sessions.open(deadline)).await;
+                        let ended = match opened {
+                            Some(Ok(opened)) => std::mem::replace(&mut session, opened),
+                            Some(Err(failure)) => {
+                                session.close().await;
+                                return Err(failure);
+                            }
+                            None => break,
+                        };
+                        ended.close().await;
                     }
                 }
                 Err(finding) => failed.push(finding),
@@ -157,6 +164,9 @@ impl LoadCase {
         }
         let closing = session.close().await;
         record.closed_session(number, closing);
+        if stop.is_stopped() {
+            return Ok(None);
+        }
         if calls.is_empty() && failed.is_empty() {
             let text = "no tool could be called with a generated input";
             failed
@@ -168,51 +178,6 @@ impl LoadCase {
         }
         let order = Workload { calls: calls.clone(), fixture: None }.order();
         Ok(Some((ReferencedCalls { calls, references, order }, named)))
-    }
-
-    /// Loads the server at rising rates until it breaks; the record is that of the highest rate held.
-    async fn find_limit(
-        &self,
-        work: &ReferencedCalls,
-        around: &Surroundings,
-    ) -> Result<(LoadRecord, Vec<Finding>), Box<OpenFailure>> {
-        let gates = &self.options.gates;
-        let mut search = LimitSearch::new(self.options.shape.highest());
-        let mut limit = RateLimit::default();
-        let mut best: Option<(LoadRecord, Vec<Finding>)> = None;
-        let mut last = None;
-        while let Some(rate) = search.next_rate() {
-            let shape = Shape::constant(rate, self.options.shape.length());
-            let options = LoadOptions { shape, begin: None, calls: None, ..self.options.clone() };
-            let (record, oddities) = match drive(&options, work, around).await {
-                Ok(loaded) => loaded,
-                Err(failure) if limit.steps.is_empty() => return Err(failure),
-                // The rate before has ended the server: what was found until then is known.
-                Err(failure) => {
-                    limit.lost = Some(failure.message.clone());
-                    break;
-                }
-            };
-            let broken = broken(&record, rate, gates);
-            limit.steps.push(RateStep {
-                rate,
-                achieved: record.throughput(),
-                p99_us: record.latency().quantile(0.99),
-                errors: record.error_share(),
-                broken: broken.clone(),
-            });
-            search.observe(broken.is_none());
-            if broken.is_none() {
-                best = Some((record, oddities));
-            } else {
-                last = Some((record, oddities));
-                // The next rate begins when the server has worked off what the last one left behind.
-                recovered(&options, work, around).await;
-            }
-        }
-        limit.held = search.held();
-        let (record, oddities) = best.or(last).unwrap_or_default();
-        Ok((LoadRecord { limit: Some(limit), ..record }, oddities))
     }
 }
 
@@ -230,28 +195,4 @@ fn no_limit(load: &LoadRecord) -> Vec<Finding> {
             .help("begin lower with `--rate`, or loosen the gates")
     });
     lost.into_iter().chain(none).collect()
-}
-
-/// The reason why a rate was not held.
-fn broken(record: &LoadRecord, rate: f64, gates: &[Gate]) -> Option<String> {
-    let broken = gates.iter().find_map(|gate| match gate.judge(record) {
-        GateResult::Broken(value) => Some(format!("{gate} is broken: {value}")),
-        GateResult::Unknown(why) => Some(format!("{gate}: {why}")),
-        GateResult::Kept(_) => None,
-    });
-    broken.or_else(|| {
-        let answered = record.throughput();
-        (answered < rate * ANSWERED).then(|| format!("{answered:.0}/s of {rate:.0}/s were answered"))
-    })
-}
-
-/// Waits until a call is answered again.
-async fn recovered(options: &LoadOptions, work: &ReferencedCalls, around: &Surroundings) {
-    let deadline = Instant::now() + options.start;
-    if let Ok(mut session) = around.sessions.open(deadline).await {
-        if let Some(call) = work.calls.first() {
-            call.request.perform(&mut session, Instant::now() + options.timeout).await;
-        }
-        session.close().await;
-    }
 }

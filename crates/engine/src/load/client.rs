@@ -2,22 +2,22 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcprove_judge::load::Shape;
-use mcprove_model::{LoadError, Outcome, ServerSpec};
-use mcprove_suite::template::Variables;
-use mcprove_wire::{Finished, OpenFailure, Session};
-use tokio::sync::{Semaphore, mpsc};
-use tokio::time::{Instant, sleep};
+use mcprove_model::{LoadError, Outcome};
+use mcprove_wire::{Finished, Session};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::time::{Instant, sleep, timeout};
 
+use super::driver::OPENING_GRACE;
 use super::pacer::Arrival;
 use super::recorder::{CallVerdict, Ended, Recorder};
 use super::reference::{Reference, is_unanswered};
+use super::sessions::{NotOpened, Phases, Sessions};
 use super::workload::{LoadCall, LoadRequest};
 use super::{LoadOptions, SessionPer};
-use crate::server::Opener;
 
 /// After how many calls the record of a session is dropped.
 const FORGET: u64 = 64;
@@ -45,30 +45,8 @@ pub(super) struct Shared {
     /// Number of calls of each kind that were started, by position.
     pub(super) started: Vec<AtomicU64>,
     pub(super) active: AtomicU64,
-}
-
-/// Where sessions come from.
-#[derive(Clone, Debug)]
-pub(super) enum Sessions {
-    /// The server of the case.
-    Server { server: Arc<ServerSpec>, variables: Variables, opener: Arc<Opener> },
-    /// A peer in this process.
-    #[cfg(test)]
-    Peer(fn(mcprove_wire::transport::Peer)),
-}
-
-impl Sessions {
-    pub(super) async fn open(&self, deadline: Instant) -> Result<Session, Box<OpenFailure>> {
-        match self {
-            Self::Server { server, variables, opener } => opener.open(server, variables, deadline).await,
-            #[cfg(test)]
-            Self::Peer(serve) => {
-                let (transport, peer) = mcprove_wire::Transport::memory(&mcprove_wire::Limits::default());
-                serve(peer);
-                Session::open(transport, &mcprove_wire::SessionOptions::default(), deadline).await
-            }
-        }
-    }
+    /// True once the load is stopped before its end.
+    pub(super) is_stopping: AtomicBool,
 }
 
 /// A moment of the load and its end; known once all clients are ready.
@@ -97,6 +75,8 @@ pub(super) struct Client {
     is_active: bool,
     /// True once no more calls will be handed to it.
     is_drained: bool,
+    /// True while it opens or closes a session.
+    is_switching: Arc<AtomicBool>,
 }
 
 /// A call that waits for its reply.
@@ -105,13 +85,10 @@ struct OpenCall {
     call: usize,
     intended: Instant,
     sent: Instant,
-    /// Its number among all calls of the load.
-    number: u64,
+    /// Number of calls of the load that were open when it was sent, itself included.
+    concurrent: u64,
     judged: bool,
 }
-
-/// The time that the phases of opening a session took.
-pub(super) type Phases = Vec<(&'static str, Duration)>;
 
 impl Client {
     pub(super) fn new(number: u32, shared: Arc<Shared>, arrivals: Option<mpsc::UnboundedReceiver<Arrival>>) -> Self {
@@ -126,11 +103,12 @@ impl Client {
             open: Vec::new(),
             is_active: false,
             is_drained: false,
+            is_switching: Arc::default(),
         }
     }
 
-    /// Opens its session ahead of the load.
-    pub(super) async fn prepare(&mut self) -> Result<Phases, Box<OpenFailure>> {
+    /// Opens its session ahead of the load, or when a call needs it.
+    pub(super) async fn prepare(&mut self) -> Result<Phases, NotOpened> {
         let (session, phases) = self.shared.open().await?;
         self.pid = session.process_id();
         self.session = Some(session);
@@ -143,17 +121,35 @@ impl Client {
         self.pid
     }
 
-    /// Makes calls until the load is over, and waits for their replies.
-    pub(super) async fn run(mut self, pace: Pace) {
-        loop {
-            let more = self.fill(&pace).await;
-            if !more && self.open.is_empty() && self.waiting.is_empty() {
-                break;
+    /// Makes calls until the load is over, or is stopped, and closes the session.
+    pub(super) async fn run(mut self, pace: Pace, mut stopped: oneshot::Receiver<()>) {
+        let is_switching = Arc::clone(&self.is_switching);
+        {
+            let mut calling = std::pin::pin!(self.call(&pace));
+            let is_stopped = tokio::select! {
+                biased;
+                () = &mut calling => false,
+                stopped = &mut stopped => stopped.is_ok(),
+            };
+            // Replies are not waited for; a session that is being opened or closed is, or it would be left behind.
+            if is_stopped && is_switching.load(Ordering::Relaxed) {
+                let _ = timeout(OPENING_GRACE, calling).await;
             }
-            self.wait(&pace).await;
         }
         self.rest();
         self.close(&pace).await;
+    }
+
+    /// Makes calls until the load is over, and waits for their replies.
+    async fn call(&mut self, pace: &Pace) {
+        loop {
+            let more = self.fill(pace).await;
+            let is_over = !more && self.open.is_empty() && self.waiting.is_empty();
+            if is_over || self.shared.is_stopping.load(Ordering::Relaxed) {
+                return;
+            }
+            self.wait(pace).await;
+        }
     }
 
     /// Starts calls for as long as there is room; false once no more will come.
@@ -173,8 +169,16 @@ impl Client {
                 Next::Later => return true,
                 Next::Never => return false,
             };
-            if self.session.is_none() && !self.open_session(pace, &arrival).await {
-                continue;
+            if self.session.is_none() {
+                self.is_switching.store(true, Ordering::Relaxed);
+                let is_open = self.open_session(pace, &arrival).await;
+                self.is_switching.store(false, Ordering::Relaxed);
+                if self.shared.is_stopping.load(Ordering::Relaxed) {
+                    return false;
+                }
+                if !is_open {
+                    continue;
+                }
             }
             self.start(arrival, pace);
         }
@@ -247,15 +251,16 @@ impl Client {
                 true
             }
             Err(failure) => {
-                pace.recorder.unopened();
-                let number = pace.recorder.meter.started();
+                pace.recorder.not_opened(&failure);
+                let at = Instant::now();
+                let concurrent = pace.recorder.meter.started(at);
                 pace.recorder.ended(Ended {
                     call: self.shared.call_of(arrival.number),
                     intended: arrival.intended,
                     sent,
-                    at: Instant::now(),
-                    number,
-                    verdict: CallVerdict::Failed(LoadError::NoSession, failure.message.clone()),
+                    at,
+                    concurrent,
+                    verdict: CallVerdict::Failed(LoadError::NoSession, failure.failure.message),
                 });
                 sleep(RETRY).await;
                 false
@@ -285,7 +290,7 @@ impl Client {
             call,
             intended: arrival.intended,
             sent,
-            number: pace.recorder.meter.started(),
+            concurrent: pace.recorder.meter.started(sent),
             judged: self.shared.is_judged(call),
         });
     }
@@ -363,8 +368,8 @@ impl Client {
             pace.recorder.checked(open.intended);
         }
         let verdict = self.shared.references[open.call].verdict(call, &exchange, open.judged);
-        let OpenCall { call, intended, sent, number, .. } = open;
-        pace.recorder.ended(Ended { call, intended, sent, at: ended, number, verdict });
+        let OpenCall { call, intended, sent, concurrent, .. } = open;
+        pace.recorder.ended(Ended { call, intended, sent, at: ended, concurrent, verdict });
         if self.used.is_multiple_of(FORGET) || !session.is_open() {
             pace.recorder.odd(session.forget());
         }
@@ -383,20 +388,22 @@ impl Client {
             return;
         }
         while let Some(at) = self.open.iter().position(|open| open.sent + timeout <= Instant::now()) {
-            let OpenCall { id, call, intended, sent, number, .. } = self.open.swap_remove(at);
+            let OpenCall { id, call, intended, sent, concurrent, .. } = self.open.swap_remove(at);
             // A wait for each would hold up the calls that are to start.
             session.start_cancel(id, "timed out");
             session.give_up(id);
             let text = format!("no reply after {} ms", timeout.as_millis());
             let verdict = CallVerdict::Failed(LoadError::Timeout, text);
-            pace.recorder.ended(Ended { call, intended, sent, at: Instant::now(), number, verdict });
+            pace.recorder.ended(Ended { call, intended, sent, at: Instant::now(), concurrent, verdict });
         }
     }
 
     async fn close(&mut self, pace: &Pace) {
         if let Some(session) = self.session.take() {
+            self.is_switching.store(true, Ordering::Relaxed);
             pace.recorder.closed(self.pid.take());
             let closing = session.close().await;
+            self.is_switching.store(false, Ordering::Relaxed);
             pace.recorder.odd(closing.oddities);
         }
     }
@@ -427,27 +434,6 @@ impl Shared {
     fn is_judged(&self, call: usize) -> bool {
         let number = self.started[call].fetch_add(1, Ordering::Relaxed);
         is_sampled(number, self.options.check_every.max(1)) && self.references[call].judges(&self.calls[call])
-    }
-
-    /// Opens a session as a host does: it connects, agrees on a revision, and asks for the tools.
-    pub(super) async fn open(&self) -> Result<(Box<Session>, Phases), Box<OpenFailure>> {
-        let _permit = self.opening.acquire().await;
-        let begun = Instant::now();
-        let deadline = begun + self.options.start;
-        let mut session = Box::new(self.sessions.open(deadline).await?);
-        let opened = Instant::now();
-        let mut phases = Vec::new();
-        // A process is started before its session begins; elsewhere there is nothing to start.
-        let ready = if session.transport_name() == "stdio" { session.began().max(begun) } else { begun };
-        if ready > begun {
-            phases.push(("start", ready - begun));
-        }
-        phases.push(("handshake", opened - ready));
-        session.learn_schemas(deadline).await;
-        session.list("tools/list", "tools", deadline).await;
-        phases.push(("list", opened.elapsed()));
-        session.forget();
-        Ok((session, phases))
     }
 }
 

@@ -1,23 +1,25 @@
 //! The driver of a load: it opens the sessions, lets the clients and the pacer go, and waits for them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use mcprove_judge::load::{Schedule, memory_growth};
 use mcprove_model::{Finding, LoadBegin, LoadRecord, UsageSample};
 use mcprove_wire::{OpenFailure, process_usage};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use super::client::{Client, Pace, Sessions, Shared};
+use super::client::{Client, Pace, Shared};
 use super::pacer::Pacer;
 use super::recorder::{Recorder, Timeline};
 use super::reference::{Reference, reference};
+use super::sessions::{NotOpened, Phases, Sessions};
 use super::workload::LoadCall;
 use super::{LoadMeter, LoadOptions, SessionPer};
 use crate::runtime_pool::RuntimePool;
+use crate::stop::Stop;
 
 /// Number of sessions that are opened at the same time.
 const OPENING: usize = 8;
@@ -27,11 +29,17 @@ const RATE_OF_WORKER: f64 = 10_000.0;
 const READY: Duration = Duration::from_millis(5);
 /// The longest pause between two samples of the use of the machine.
 const SAMPLES: Duration = Duration::from_secs(1);
+/// The time in which a session that is being opened may come to be when the run is stopped.
+pub(super) const OPENING_GRACE: Duration = Duration::from_millis(500);
+/// The time in which the sessions of a load that is stopped must be closed.
+const CLOSING_GRACE: Duration = Duration::from_secs(3);
 
 /// The surroundings of a load.
 pub(super) struct Surroundings {
     pub(super) sessions: Sessions,
     pub(super) meter: Arc<LoadMeter>,
+    /// The user wants the load to end.
+    pub(super) stop: Stop,
     /// True if the time of the runtime is virtual.
     pub(super) is_virtual: bool,
 }
@@ -44,7 +52,19 @@ pub(super) struct ReferencedCalls {
     pub(super) order: Vec<usize>,
 }
 
-/// Runs a load to its end.
+/// The result of work; `None` if the run is stopped and it is not done shortly after: a session that is being opened when the
+/// signal comes can still be closed.
+pub(super) async fn unless_stopped<T>(stop: &mut Stop, work: impl Future<Output = T>) -> Option<T> {
+    let mut work = std::pin::pin!(work);
+    tokio::select! {
+        biased;
+        done = &mut work => return Some(done),
+        () = stop.stopped() => {}
+    }
+    timeout(OPENING_GRACE, work).await.ok()
+}
+
+/// Runs a load to its end, or until the run is stopped.
 pub(super) async fn drive(
     options: &LoadOptions,
     work: &ReferencedCalls,
@@ -61,18 +81,28 @@ pub(super) async fn drive(
         next_number: AtomicU64::new(0),
         started: work.calls.iter().map(|_| AtomicU64::new(0)).collect(),
         active: AtomicU64::new(0),
+        is_stopping: AtomicBool::new(false),
     });
+    let mut stop = around.stop.clone();
     let (clients, senders) = clients(&shared);
     let workers = RuntimePool::of(if around.is_virtual { 1 } else { workers(options, clients.len()) });
-    let (clients, phases) = prepared(clients, &shared, &workers).await?;
+    let (clients, opened) = prepared(clients, &shared, &workers, &mut stop).await?;
     let pace = pace(options, work.calls.len(), around);
     let began = (!around.is_virtual).then(|| begin_of(pace.begin)).flatten();
-    for (phases, client) in phases.iter().zip(&clients).filter(|(phases, _)| !phases.is_empty()) {
-        pace.recorder.opened(phases, client.pid());
+    for (opened, client) in opened.iter().zip(&clients) {
+        if let Some(Ok(phases)) = opened {
+            pace.recorder.opened(phases, client.pid());
+        }
     }
-    let mut tasks = JoinSet::new();
+    // They were opened at the same time: those that could be are what the others were refused with.
+    for failure in opened.iter().flatten().filter_map(|opened| opened.as_ref().err()) {
+        pace.recorder.not_opened(failure);
+    }
+    let (mut tasks, mut stops) = (JoinSet::new(), Vec::new());
     for (at, client) in clients.into_iter().enumerate() {
-        tasks.spawn_on(client.run(pace.clone()), &workers.runtime(at % workers.size()));
+        let (stops_client, stopped) = oneshot::channel();
+        stops.push(stops_client);
+        tasks.spawn_on(client.run(pace.clone(), stopped), &workers.runtime(at % workers.size()));
     }
     // Calls of the warm-up are not among those that are asked for.
     let in_warm_up =
@@ -91,17 +121,29 @@ pub(super) async fn drive(
     }
     drop(senders);
     let watching = watch(options, &pace.recorder);
-    {
+    let stopped = {
         let all = async { while tasks.join_next().await.is_some() {} };
         tokio::select! {
             biased;
-            () = all => {}
-            () = watching => {}
+            () = all => None,
+            () = watching => None,
+            () = stop.stopped() => Some(Instant::now()),
+        }
+    };
+    if stopped.is_some() {
+        shared.is_stopping.store(true, Ordering::Relaxed);
+        // A client that has ended by now listens no more.
+        for stops_client in stops {
+            let _ = stops_client.send(());
+        }
+        let closing = async { while tasks.join_next().await.is_some() {} };
+        if timeout(CLOSING_GRACE, closing).await.is_err() {
+            tasks.shutdown().await;
         }
     }
-    settled(&shared, &pace.recorder).await;
+    settled(&shared, &pace.recorder, stopped.is_some()).await;
     let Ok(recorder) = Arc::try_unwrap(pace.recorder) else { unreachable!("every client has ended") };
-    let (record, oddities) = recorder.into_record(work.calls.iter().map(|call| call.name.as_str()));
+    let (record, oddities) = recorder.into_record(work.calls.iter().map(|call| call.name.as_str()), stopped);
     let growth = memory_growth(&record.usage);
     Ok((LoadRecord { plan: options.described(), growth, began, ..record }, oddities))
 }
@@ -136,37 +178,52 @@ fn clients(shared: &Arc<Shared>) -> (Vec<Client>, Vec<Sender>) {
     (clients.collect(), senders)
 }
 
-/// Opens the sessions that are needed at the beginning; the first that cannot be opened ends the load.
+/// Result of opening the session of a client; `None` where it is not needed at the beginning.
+type Opened = Option<Result<Phases, NotOpened>>;
+
+/// Opens the sessions that are needed at the beginning. Where none can be opened, the load fails; a client whose session
+/// cannot be opened tries again with its first call.
 async fn prepared(
     clients: Vec<Client>,
     shared: &Shared,
     workers: &RuntimePool,
-) -> Result<(Vec<Client>, Vec<super::client::Phases>), Box<OpenFailure>> {
+    stop: &mut Stop,
+) -> Result<(Vec<Client>, Vec<Opened>), Box<OpenFailure>> {
     let options = &shared.options;
     let first = if options.is_open { f64::INFINITY } else { options.shape.level(Duration::ZERO) };
     let (_, parts) = options.part();
     let mut opening = JoinSet::new();
-    let mut ready: Vec<Option<(Client, super::client::Phases)>> = Vec::new();
+    let mut ready: Vec<(usize, Client, Opened)> = Vec::new();
     for (at, mut client) in clients.into_iter().enumerate() {
         #[expect(clippy::cast_precision_loss, reason = "a number of clients")]
         let is_needed = ((at as u64 * u64::from(parts)) as f64) < first;
-        ready.push(None);
         if options.session_per == SessionPer::Client && is_needed {
             let preparing = async move {
                 let opened = client.prepare().await;
-                opened.map(|phases| (at, client, phases))
+                (at, client, Some(opened))
             };
             opening.spawn_on(preparing, &workers.runtime(at % workers.size()));
         } else {
-            ready[at] = Some((client, Vec::new()));
+            ready.push((at, client, None));
         }
     }
-    while let Some(opened) = opening.join_next().await {
-        let Ok(opened) = opened else { continue };
-        let (at, client, phases) = opened?;
-        ready[at] = Some((client, phases));
+    let all = async {
+        while let Some(opened) = opening.join_next().await {
+            ready.extend(opened.ok());
+        }
+    };
+    if unless_stopped(stop, all).await.is_none() {
+        opening.shutdown().await;
     }
-    Ok(ready.into_iter().flatten().unzip())
+    let is_open = |(_, _, opened): &(usize, Client, Opened)| opened.as_ref().is_some_and(Result::is_ok);
+    if !ready.iter().any(is_open)
+        && let Some(at) = ready.iter().position(|(_, _, opened)| opened.is_some())
+        && let Some(Err(failure)) = ready.swap_remove(at).2
+    {
+        return Err(failure.failure);
+    }
+    ready.sort_by_key(|(at, ..)| *at);
+    Ok(ready.into_iter().map(|(_, client, opened)| (client, opened)).unzip())
 }
 
 /// The begin and the end of the load, and its record.
@@ -225,10 +282,14 @@ async fn watch(options: &LoadOptions, recorder: &Recorder) {
 }
 
 /// Decides about replies that differ from their references: the reference is made again, alone. A tool that now answers
-/// differently by itself is not blamed.
-async fn settled(shared: &Shared, recorder: &Recorder) {
+/// differently by itself is not blamed. Where the run was stopped, nothing more is asked, and what is not known is not wrong.
+async fn settled(shared: &Shared, recorder: &Recorder, is_stopped: bool) {
     let doubtful = recorder.doubtful();
     if doubtful.is_empty() {
+        return;
+    }
+    if is_stopped {
+        doubtful.iter().for_each(|call| recorder.settle(*call, false));
         return;
     }
     let mut session = shared.open().await.ok();

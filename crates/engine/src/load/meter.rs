@@ -6,9 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mcprove_model::LatencyHistogram;
+use tokio::time::Instant;
 
 /// The seconds that are remembered.
 const REMEMBERED: usize = 30;
+/// The milliseconds for which the number of open calls is remembered: ten minutes.
+const PEAKS: usize = 600_000;
 
 /// The numbers of a load while it runs.
 #[derive(Debug, Default)]
@@ -23,11 +26,17 @@ pub struct LoadMeter {
 #[derive(Debug, Default)]
 struct OpenCalls {
     count: u64,
-    /// Number of calls that were started.
-    started: u64,
-    /// Starts after which no later one found as many open calls: the number of the start, and the calls then. The first with
-    /// at least a given number has the most calls since that start.
+    /// The first moment that is known.
+    epoch: Option<Instant>,
+    /// The most calls that were open in each millisecond in which one was sent.
     peaks: VecDeque<(u64, u64)>,
+}
+
+impl OpenCalls {
+    fn millisecond(&self, at: Instant) -> u64 {
+        let since = self.epoch.map_or(Duration::ZERO, |epoch| at.saturating_duration_since(epoch));
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -56,24 +65,31 @@ pub struct LoadProgress {
 }
 
 impl LoadMeter {
-    /// Counts a call that starts; its number.
-    pub(super) fn started(&self) -> u64 {
+    /// Counts a call that is sent; the number of calls that are open now, itself included.
+    pub(super) fn started(&self, at: Instant) -> u64 {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.count += 1;
-        open.started += 1;
-        let (number, count) = (open.started, open.count);
-        while open.peaks.back().is_some_and(|(_, earlier)| *earlier <= count) {
-            open.peaks.pop_back();
+        open.epoch.get_or_insert(at);
+        let (count, now) = (open.count, open.millisecond(at));
+        match open.peaks.back_mut() {
+            // A thread may be a little late.
+            Some((last, peak)) if *last >= now => *peak = count.max(*peak),
+            Some(_) | None => open.peaks.push_back((now, count)),
         }
-        open.peaks.push_back((number, count));
-        number
+        if open.peaks.len() > PEAKS {
+            open.peaks.pop_front();
+        }
+        count
     }
 
-    /// The most calls that were open at the same time as the one with this number, which is still open.
-    pub(super) fn concurrent(&self, number: u64) -> u64 {
+    /// The number of calls that were open when a call was sent, by the number that was counted then. Calls that are sent in the
+    /// same millisecond, or the next, may overtake each other on their way to the server: they were open as well.
+    pub(super) fn concurrent(&self, sent: Instant, counted: u64) -> u64 {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = open.peaks.partition_point(|(start, _)| *start < number);
-        open.peaks.get(at).map_or(open.count, |(_, count)| *count)
+        let then = open.millisecond(sent);
+        let begin = open.peaks.partition_point(|(at, _)| *at < then);
+        let peaks = open.peaks.range(begin..).take_while(|(at, _)| *at <= then + 1).map(|(_, peak)| *peak);
+        peaks.max().unwrap_or(0).max(counted)
     }
 
     pub(super) fn ended(&self, latency_us: Option<u64>) {
@@ -130,17 +146,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_knows_the_most_calls_that_were_open_while_it_was() {
+    fn a_call_knows_how_many_were_open_when_it_was_sent() {
         let meter = LoadMeter::default();
-        let first = meter.started();
-        assert_eq!(meter.concurrent(first), 1);
-        let others = [meter.started(), meter.started()];
-        assert_eq!((meter.concurrent(first), meter.concurrent(others[1])), (3, 3));
+        let begin = Instant::now();
+        let at = |ms: u64| begin + Duration::from_millis(ms);
+        let sent: Vec<u64> = [0, 10, 20, 20, 21].map(|ms| meter.started(at(ms))).into();
+        assert_eq!(sent, [1, 2, 3, 4, 5]);
+        // Those of one burst may arrive in any order; what is sent later does not count.
+        let concurrent: Vec<u64> =
+            sent.iter().zip([0, 10, 20, 20, 21]).map(|(count, ms)| meter.concurrent(at(ms), *count)).collect();
+        assert_eq!(concurrent, [1, 2, 5, 5, 5]);
         meter.ended(None);
-        meter.ended(None);
-        let last = meter.started();
-        // The first was open with both others, the last only with the first.
-        assert_eq!((meter.concurrent(first), meter.concurrent(last)), (3, 2));
+        meter.ended(Some(1));
+        let last = meter.started(at(500));
+        assert_eq!((last, meter.concurrent(at(500), last), meter.concurrent(at(10), 2)), (4, 4, 2));
     }
 
     #[test]
@@ -148,7 +167,7 @@ mod tests {
         let meter = LoadMeter::default();
         for took in [1_000, 1_250, 2_000] {
             for _ in 0..100 {
-                meter.started();
+                meter.started(Instant::now());
                 meter.ended(Some(1_000));
             }
             meter.rotate(Duration::from_millis(took));

@@ -8,11 +8,13 @@ mod alarm;
 mod case;
 mod client;
 mod driver;
+mod limit;
 mod meter;
 mod pacer;
 mod plan;
 mod recorder;
 mod reference;
+mod sessions;
 #[cfg(test)]
 mod tests;
 mod workload;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use mcprove_model::{CallStats, ErrorStats, Finding, LatencyHistogram, LoadError, LoadRecord, LoadWindow, UsageSample};
 use tokio::time::Instant;
 
+use super::sessions::NotOpened;
 use super::{LoadMeter, micros};
 
 /// Different oddities of sessions that are kept.
@@ -43,6 +44,8 @@ struct State {
     oddities: Vec<Finding>,
     last: Option<Instant>,
     pids: BTreeSet<u32>,
+    /// Number of sessions that are open.
+    sessions: u64,
 }
 
 /// Replies that differ from the one that the call got alone.
@@ -62,8 +65,8 @@ pub(super) struct Ended {
     pub(super) intended: Instant,
     pub(super) sent: Instant,
     pub(super) at: Instant,
-    /// Its number among all calls of the load.
-    pub(super) number: u64,
+    /// Number of calls of the load that were open when it was sent, itself included.
+    pub(super) concurrent: u64,
     pub(super) verdict: CallVerdict,
 }
 
@@ -114,8 +117,7 @@ impl Recorder {
         let latency = micros(ended.at.saturating_duration_since(ended.intended));
         let service = micros(ended.at.saturating_duration_since(ended.sent));
         let is_good = ended.verdict == CallVerdict::Good;
-        // A server may come to a call after calls that were sent later: what counts is the time that it was open.
-        let concurrent = if is_good { 0 } else { self.meter.concurrent(ended.number) };
+        let concurrent = if is_good { 0 } else { self.meter.concurrent(ended.sent, ended.concurrent) };
         self.meter.ended(is_good.then_some(latency));
         let completed_in = self.window_at(ended.at);
         let Some(started_in) = self.window_at(ended.intended) else { return };
@@ -179,20 +181,28 @@ impl Recorder {
     pub(super) fn opened(&self, phases: &[(&str, Duration)], pid: Option<u32>) {
         let mut state = self.state();
         state.record.sessions += 1;
+        state.sessions += 1;
         state.pids.extend(pid);
         for (name, time) in phases {
             state.record.phases.entry((*name).to_owned()).or_default().record(micros(*time));
         }
     }
 
-    pub(super) fn unopened(&self) {
-        self.state().record.unopened += 1;
+    /// Takes down a session that could not be opened.
+    pub(super) fn not_opened(&self, failed: &NotOpened) {
+        let mut state = self.state();
+        state.record.unopened += 1;
+        let concurrent = state.sessions + 1;
+        let errors = state.record.not_opened.entry(failed.phase.to_owned()).or_default();
+        count(errors, failed.failure.message.clone(), concurrent);
     }
 
-    /// Forgets the process of a session that was closed, and keeps what was odd about the session.
+    /// Takes down that a session was closed, and forgets its process.
     pub(super) fn closed(&self, pid: Option<u32>) {
+        let mut state = self.state();
+        state.sessions = state.sessions.saturating_sub(1);
         if let Some(pid) = pid {
-            self.state().pids.remove(&pid);
+            state.pids.remove(&pid);
         }
     }
 
@@ -258,8 +268,13 @@ impl Recorder {
         }
     }
 
-    /// The whole record, and what was odd about sessions.
-    pub(super) fn into_record<'n>(self, names: impl Iterator<Item = &'n str>) -> (LoadRecord, Vec<Finding>) {
+    /// The whole record, and what was odd about sessions. A load that was stopped is one until then.
+    pub(super) fn into_record<'n>(
+        self,
+        names: impl Iterator<Item = &'n str>,
+        stopped: Option<Instant>,
+    ) -> (LoadRecord, Vec<Finding>) {
+        let until_stop = stopped.map(|at| micros(at.saturating_duration_since(self.time.begin)));
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut record = state.record;
         for (name, stats) in names.zip(state.calls) {
@@ -269,6 +284,12 @@ impl Recorder {
         let planned = if self.time.is_open_ended { self.time.begin } else { self.time.end };
         let end = state.last.map_or(planned, |last| last.max(planned));
         record.measured_us = micros(end - self.time.begin);
+        if let Some(us) = until_stop.filter(|us| *us < record.measured_us) {
+            record.measured_us = us;
+            let windows = us.div_ceil(micros(self.time.window).max(1));
+            record.windows.truncate(usize::try_from(windows).unwrap_or(usize::MAX));
+        }
+        record.interrupted = stopped.is_some();
         (record, state.oddities)
     }
 }

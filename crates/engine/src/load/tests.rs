@@ -4,23 +4,34 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mcprove_judge::load::{Shape, findings};
+use mcprove_judge::load::{Gate, Shape, findings, why_not_held};
 use mcprove_model::{LoadError, LoadRecord};
 use mcprove_wire::transport::Peer;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, WriteHalf};
 use tokio::time::{Instant, sleep_until};
 
-use super::client::Sessions;
 use super::driver::{ReferencedCalls, Surroundings, drive};
+use super::limit::find_limit;
 use super::reference::Reference;
+use super::sessions::Sessions;
 use super::workload::{LoadCall, LoadRequest};
 use super::{LoadMeter, LoadOptions, SessionPer};
+use crate::stop::{Stop, Stopper};
 
 type Writer = Arc<tokio::sync::Mutex<WriteHalf<tokio::io::DuplexStream>>>;
 
 /// A server whose calls are answered by `answer`, all at the same time.
 fn serve<F, W>(peer: Peer, answer: F)
+where
+    F: Fn(u64, Value) -> W + Send + Sync + 'static,
+    W: Future<Output = Option<Value>> + Send + 'static,
+{
+    serve_until(peer, None, || {}, answer);
+}
+
+/// The same, but it answers one method with an error, and does something when its client is gone.
+fn serve_until<F, W>(peer: Peer, refused: Option<&'static str>, gone: fn(), answer: F)
 where
     F: Fn(u64, Value) -> W + Send + Sync + 'static,
     W: Future<Output = Option<Value>> + Send + 'static,
@@ -43,6 +54,11 @@ where
                 _ => None,
             };
             let (writer, answer) = (Arc::clone(&writer), Arc::clone(&answer));
+            if refused.is_some_and(|method| message["method"] == method) {
+                let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": "busy"}});
+                let _ = writer.lock().await.write_all(format!("{error}\n").as_bytes()).await;
+                continue;
+            }
             number += 1;
             tokio::spawn(async move {
                 let result = match quick {
@@ -54,6 +70,7 @@ where
                 let _ = writer.lock().await.write_all(reply.as_bytes()).await;
             });
         }
+        gone();
     });
 }
 
@@ -86,7 +103,22 @@ async fn load(options: LoadOptions, sessions: Sessions) -> LoadRecord {
 }
 
 async fn load_tools(tools: &[&str], options: LoadOptions, sessions: Sessions) -> LoadRecord {
-    let around = Surroundings { sessions, meter: Arc::new(LoadMeter::default()), is_virtual: true };
+    let (_, stop) = Stopper::pair();
+    load_until(stop, tools, options, sessions).await
+}
+
+async fn load_until(stop: Stop, tools: &[&str], options: LoadOptions, sessions: Sessions) -> LoadRecord {
+    let around = Surroundings { sessions, meter: Arc::new(LoadMeter::default()), stop, is_virtual: true };
+    let (record, _) =
+        drive(&options, &calls_of(tools), &around).await.unwrap_or_else(|failure| panic!("{}", failure.message));
+    record
+}
+
+fn echo() -> ReferencedCalls {
+    calls_of(&["echo"])
+}
+
+fn calls_of(tools: &[&str]) -> ReferencedCalls {
     let calls = tools.iter().map(|name| LoadCall {
         name: (*name).to_owned(),
         weight: 1,
@@ -95,9 +127,7 @@ async fn load_tools(tools: &[&str], options: LoadOptions, sessions: Sessions) ->
         is_generated: false,
     });
     let references = vec![Reference { result: Some(text("ok")), ..Reference::default() }; tools.len()];
-    let work = ReferencedCalls { calls: calls.collect(), references, order: (0..tools.len()).collect() };
-    let (record, _) = drive(&options, &work, &around).await.unwrap_or_else(|failure| panic!("{}", failure.message));
-    record
+    ReferencedCalls { calls: calls.collect(), references, order: (0..tools.len()).collect() }
 }
 
 fn constant(level: f64, seconds: u64) -> Shape {
@@ -188,6 +218,148 @@ async fn arrivals_that_wait_longer_than_the_time_limit_are_dropped() {
     let record = load(hopeless, Sessions::Peer(serve_slowly)).await;
     assert!(record.dropped > 100 && record.total() == 200, "{} of {}", record.dropped, record.total());
     assert_eq!(findings(&record)[0].rule, "dropped-arrival");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limit_of_a_server_is_its_capacity() {
+    // Four calls at a time, 80 ms each: 50 calls per second.
+    let limited = |peer| {
+        let workers = Arc::new(tokio::sync::Semaphore::new(4));
+        serve(peer, move |_, _| {
+            let workers = Arc::clone(&workers);
+            async move {
+                let _permit = workers.acquire().await;
+                tokio::time::sleep(Duration::from_millis(80)).await;
+                Some(text("ok"))
+            }
+        });
+    };
+    // Every call takes half a second, and any number of them at a time: the latency is the same at ten times the rate.
+    let slow = |peer| {
+        serve(peer, |_, _| async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            Some(text("ok"))
+        });
+    };
+    let gates = ["p99 < 1s", "errors < 1%"].map(|gate| Gate::parse(gate).expect("valid")).to_vec();
+    let (_, stop) = Stopper::pair();
+    let search = |first: f64, sessions: Sessions| {
+        let options = LoadOptions { gates: gates.clone(), find_limit: true, ..options(constant(first, 5), true) };
+        let around =
+            Surroundings { sessions, meter: Arc::new(LoadMeter::default()), stop: stop.clone(), is_virtual: true };
+        async move {
+            let (record, _) = find_limit(&options, &echo(), &around).await.expect("loaded");
+            record.limit.expect("searched")
+        }
+    };
+    let found = search(10.0, Sessions::Peer(limited)).await;
+    let held = found.held.expect("held");
+    assert!((47.0..=51.0).contains(&held), "{found:?}");
+    // What breaks is tried twice.
+    let broken: Vec<f64> = found.steps.iter().filter(|step| step.broken.is_some()).map(|step| step.rate).collect();
+    assert!(broken.len() >= 2 && broken.chunks(2).all(|pair| (pair[0] - pair[1]).abs() < 1e-9), "{found:?}");
+    let at_100 = LoadOptions { gates: gates.clone(), ..options(constant(100.0, 5), true) };
+    assert_eq!(why_not_held(&load(at_100, Sessions::Peer(slow)).await, 100.0, &gates), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_that_is_stopped_is_what_there_was_until_then() {
+    static LEFT: AtomicU64 = AtomicU64::new(0);
+    let counted = |peer: Peer| {
+        LEFT.fetch_add(1, Ordering::SeqCst);
+        serve_until(
+            peer,
+            None,
+            || drop(LEFT.fetch_sub(1, Ordering::SeqCst)),
+            |_, _| async {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                Some(text("ok"))
+            },
+        );
+    };
+    for is_open in [true, false] {
+        let (stopper, stop) = Stopper::pair();
+        let long = LoadOptions { clients: 3, ..options(constant(if is_open { 100.0 } else { 3.0 }, 600), is_open) };
+        let began = Instant::now();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(10_005)).await;
+            stopper.stop();
+        });
+        let record = load_until(stop, &["echo"], long, Sessions::Peer(counted)).await;
+        assert!(record.interrupted && began.elapsed() < Duration::from_secs(14), "{:?}", began.elapsed());
+        assert!(record.measured_us.abs_diff(10_000_000) < 20_000, "{}", record.measured_us);
+        let expected = if is_open { 1_000 } else { 3_000 };
+        assert!(record.answered().abs_diff(expected) < 50 && record.failed() == 0, "{}", record.answered());
+        tokio::task::yield_now().await;
+        assert_eq!(LEFT.load(Ordering::SeqCst), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_that_cannot_be_opened_are_counted_by_phase_and_closed() {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    static LEFT: AtomicU64 = AtomicU64::new(0);
+    fn every_second(peer: Peer, method: &'static str) {
+        let refused = NUMBER.fetch_add(1, Ordering::SeqCst).is_multiple_of(2).then_some(method);
+        LEFT.fetch_add(1, Ordering::SeqCst);
+        let quick = |_, _| async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Some(text("ok"))
+        };
+        serve_until(peer, refused, || drop(LEFT.fetch_sub(1, Ordering::SeqCst)), quick);
+    }
+    let servers: [(&str, fn(Peer)); 2] =
+        [("handshake", |peer| every_second(peer, "initialize")), ("list", |peer| every_second(peer, "tools/list"))];
+    for (phase, server) in servers {
+        for session_per in [SessionPer::Client, SessionPer::Calls(2)] {
+            let four = LoadOptions { clients: 4, session_per, calls: Some(100), ..options(constant(4.0, 60), false) };
+            let record = load(four, Sessions::Peer(server)).await;
+            let phases: Vec<_> = record.not_opened.keys().map(String::as_str).collect();
+            assert_eq!(phases, [phase], "{record:?}");
+            let failed = &record.not_opened[phase];
+            assert!(
+                failed.count > 1 && failed.count == record.unopened && failed.example.contains("busy"),
+                "{failed:?}"
+            );
+            assert_eq!(record.total(), 100);
+            assert_eq!(findings(&record)[0].rule, "no-session");
+            tokio::task::yield_now().await;
+            assert_eq!(LEFT.load(Ordering::SeqCst), 0, "{phase}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_without_a_session_is_none() {
+    let refusing = |peer| serve_until(peer, Some("initialize"), || {}, |_, _| async { None });
+    let around = Surroundings {
+        sessions: Sessions::Peer(refusing),
+        meter: Arc::new(LoadMeter::default()),
+        stop: Stopper::pair().1,
+        is_virtual: true,
+    };
+    let failure = drive(&options(constant(4.0, 1), false), &echo(), &around).await.expect_err("no session");
+    assert!(failure.message.contains("busy"), "{}", failure.message);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lost_replies_are_counted_with_the_calls_that_were_open_when_they_were_sent() {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let losing = |peer| {
+        serve(peer, |_, _| async {
+            let open = CALLS.fetch_add(1, Ordering::SeqCst) + 1;
+            tokio::time::sleep(Duration::from_millis(997)).await;
+            CALLS.fetch_sub(1, Ordering::SeqCst);
+            (open < 50).then(|| text("ok"))
+        });
+    };
+    // A rate that grows by one call per second: the calls that are open are as many as the rate.
+    let seconds = |text: &str| Ok(Duration::from_secs(text.trim_end_matches('s').parse().expect("seconds")));
+    let rising = Shape::parse("..80@80s", 0.0, seconds).expect("valid");
+    let record =
+        load(LoadOptions { timeout: Duration::from_secs(9), ..options(rising, true) }, Sessions::Peer(losing)).await;
+    let lost = &record.errors()[&LoadError::Timeout];
+    assert!(lost.count > 100 && (50..=51).contains(&lost.concurrent), "{lost:?}");
 }
 
 static OPEN: AtomicU64 = AtomicU64::new(0);

@@ -1,8 +1,10 @@
 //! Comparison of two loads that knows the noise of both.
 //!
-//! A run is cut into the windows of its timeline. A measure has changed where the values of one run's windows are larger
-//! than those of the other's more often than chance explains (Mann–Whitney), and by an amount that matters. A bare
-//! percentage would report the noise of a busy machine, and would miss a small change that is certain.
+//! A run is cut into the windows of its timeline, and windows at the same position are compared: both had the same load and had
+//! run as long. Windows of one run are not independent of each other: a busy moment of the machine lasts for several. So the
+//! number of windows counts for less the more each resembles the one before it, and a change must be larger than what it differs
+//! between the halves of the run. A bare percentage would report the noise of a busy machine, and would miss a small
+//! change that is certain.
 
 use mcprove_model::{LoadRecord, LoadWindow, per_second};
 
@@ -43,8 +45,29 @@ impl Measure {
         }
     }
 
-    fn middle(self, values: &mut [f64]) -> f64 {
-        if self == Self::Errors { values.iter().sum::<f64>() / count(values.len()) } else { median(values) }
+    /// A value on the scale on which differences are taken: that of a ratio, but for errors, of which most windows have none.
+    fn scaled(self, value: f64, window_us: u64) -> f64 {
+        match self {
+            Self::P50 | Self::P95 => value.max(1.0).ln(),
+            // A window without an answer is one with less than one.
+            Self::Throughput => value.max(per_second(1, window_us) / 2.0).ln(),
+            Self::Errors => value,
+        }
+    }
+
+    fn unscaled(self, value: f64) -> f64 {
+        if self == Self::Errors { value } else { value.exp() }
+    }
+
+    /// The growth of mcprove's own delay, which no server is to blame for, in the unit of the measure.
+    #[expect(clippy::cast_precision_loss, reason = "durations are far below 2^52 µs")]
+    fn own_growth(self, before: &LoadRecord, after: &LoadRecord) -> f64 {
+        let growth = |share: f64| after.lag.quantile(share) as f64 - before.lag.quantile(share) as f64;
+        match self {
+            Self::P50 => growth(0.5),
+            Self::P95 => growth(0.95),
+            Self::Throughput | Self::Errors => 0.0,
+        }
     }
 
     fn is_worse_when_larger(self) -> bool {
@@ -57,12 +80,15 @@ impl Measure {
 pub struct Change {
     /// The measure.
     pub measure: Measure,
-    /// The middle of the windows of the earlier run: their median, and of errors, which most windows have none of, the mean.
+    /// The mean of the windows of the earlier run: the geometric mean, and of errors, which most windows have none of, the
+    /// arithmetic one.
     pub before: f64,
-    /// The middle of the windows of this run.
+    /// The mean of the windows of this run.
     pub after: f64,
     /// The probability of such a difference if nothing had changed.
     pub p: f64,
+    /// The smallest relative change that would have been certain in these runs; `None` for errors, or if no change would.
+    pub visible: Option<f64>,
     /// True if this run is worse, beyond noise and by an amount that matters.
     pub is_regression: bool,
     /// True if this run is better in the same way.
@@ -72,9 +98,14 @@ pub struct Change {
 /// Fewer windows prove nothing: not even two runs without a common value would differ with certainty.
 const FEWEST: usize = 6;
 /// The probability below which a difference is not chance.
-const CERTAIN: f64 = 0.01;
+const CERTAIN: f64 = 0.003;
+/// Student's distance of that probability, for many degrees of freedom.
+const CERTAIN_Z: f64 = 2.968;
 /// The relative difference that matters.
 const MATTERS: f64 = 0.10;
+/// Runs of at least so many windows have changed where they are so many times further apart than the windows of either spread:
+/// noise that lasts as long as a run leaves no independent windows, and does not move a run as far.
+const SEPARATE: (usize, f64) = (30, 1.5);
 
 /// Compares a load with an earlier one; `Err` says why it cannot be done.
 pub fn compare(before: &LoadRecord, after: &LoadRecord) -> Result<Vec<Change>, String> {
@@ -83,6 +114,9 @@ pub fn compare(before: &LoadRecord, after: &LoadRecord) -> Result<Vec<Change>, S
         let sessions = (plan.clients, plan.in_flight, plan.session_per.clone());
         (plan.shape.clone(), plan.is_open, sessions, plan.window_us)
     };
+    if before.interrupted || after.interrupted {
+        return Err("an interrupted run is not comparable: run it to its end".to_owned());
+    }
     if same(before) != same(after) || before.calls.keys().ne(after.calls.keys()) {
         let message =
             "the earlier run had another load: compare runs with the same calls, rate, clients, sessions and duration";
@@ -95,50 +129,109 @@ pub fn compare(before: &LoadRecord, after: &LoadRecord) -> Result<Vec<Change>, S
 }
 
 fn change(measure: Measure, before: &LoadRecord, after: &LoadRecord) -> Option<Change> {
-    let values = |load: &LoadRecord| -> Vec<f64> {
-        load.windows.iter().filter_map(|window| measure.of(window, load.plan.window_us)).collect()
+    let value = |window: &LoadWindow| {
+        let us = before.plan.window_us;
+        Some(measure.scaled(measure.of(window, us)?, us))
     };
-    let (mut one, mut other) = (values(before), values(after));
-    if one.len() < FEWEST || other.len() < FEWEST {
+    let pairs: Vec<(f64, f64)> = before
+        .windows
+        .iter()
+        .zip(&after.windows)
+        .filter_map(|(one, other)| Some((value(one)?, value(other)?)))
+        .collect();
+    if pairs.len() < FEWEST {
         return None;
     }
-    let p = mann_whitney(&one, &other);
-    let (before, after) = (measure.middle(&mut one), measure.middle(&mut other));
+    let (one, other): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+    Some(between(measure, &one, &other, measure.own_growth(before, after)))
+}
+
+/// The change between the windows of two runs, on the scale of the measure; `own` is the growth of mcprove's own delay.
+fn between(measure: Measure, one: &[f64], other: &[f64], own: f64) -> Change {
+    let differences = Differences::between(one, other);
+    let (before, after) = (measure.unscaled(mean(one)), measure.unscaled(mean(other)));
+    let is_certain = differences.probability < CERTAIN && differences.mean.abs() > differences.halves;
     let matters = (after - before).abs() > MATTERS * before.max(f64::MIN_POSITIVE);
-    let differs = p < CERTAIN && matters;
+    // A machine that holds up mcprove holds up the server, too.
+    let is_ours = own.abs() >= (after - before).abs() && (own > 0.0) == (after > before);
+    let differs = (is_certain || are_separate(one, other)) && matters && !is_ours;
     let is_worse = (after > before) == measure.is_worse_when_larger();
-    Some(Change { measure, before, after, p, is_regression: differs && is_worse, is_improvement: differs && !is_worse })
+    Change {
+        measure,
+        before,
+        after,
+        p: differences.probability,
+        visible: (measure != Measure::Errors).then(|| differences.visible()).flatten(),
+        is_regression: differs && is_worse,
+        is_improvement: differs && !is_worse,
+    }
 }
 
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len().is_multiple_of(2) { f64::midpoint(values[middle - 1], values[middle]) } else { values[middle] }
+/// True if runs are further apart than the windows of either spread, but for the outermost tenth.
+fn are_separate(one: &[f64], other: &[f64]) -> bool {
+    let sorted = |values: &[f64]| {
+        let mut values = values.to_vec();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let (one, other) = (sorted(one), sorted(other));
+    let spread = |values: &[f64]| values[values.len() - 1 - values.len() / 10] - values[values.len() / 10];
+    let middle = |values: &[f64]| values[values.len() / 2];
+    let (windows, times) = SEPARATE;
+    let apart = (middle(&one) - middle(&other)).abs();
+    one.len() >= windows && apart > 0.0 && apart > times * spread(&one).max(spread(&other))
 }
 
-/// The two-sided probability that two samples of one distribution differ as these do, by the normal approximation with a
-/// correction for ties.
-fn mann_whitney(one: &[f64], other: &[f64]) -> f64 {
-    let mut all: Vec<(f64, bool)> =
-        one.iter().map(|value| (*value, true)).chain(other.iter().map(|value| (*value, false))).collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (n, m, total) = (count(one.len()), count(other.len()), count(all.len()));
-    let (mut ranks, mut ties, mut at) = (0.0, 0.0, 0);
-    while at < all.len() {
-        let end = all[at..].iter().take_while(|(value, _)| value.total_cmp(&all[at].0).is_eq()).count() + at;
-        let rank = f64::midpoint(count(at + 1), count(end));
-        ranks += rank * count(all[at..end].iter().filter(|(_, is_one)| *is_one).count());
-        let tied = count(end - at);
-        ties += tied.powi(3) - tied;
-        at = end;
+/// The differences between windows of two runs.
+struct Differences {
+    mean: f64,
+    /// The standard error of the mean; infinite where the windows say nothing.
+    error: f64,
+    /// The difference between the halves of the run, whatever both runs have in common.
+    halves: f64,
+    /// The probability of a mean as far from zero, if nothing had changed.
+    probability: f64,
+}
+
+impl Differences {
+    /// By Student's t, with as many degrees of freedom as there are independent windows: their number is estimated from how
+    /// much each difference resembles the one before it, on the safe side.
+    fn between(one: &[f64], other: &[f64]) -> Self {
+        let values: Vec<f64> = one.iter().zip(other).map(|(one, other)| other - one).collect();
+        let (number, mean) = (count(values.len()), mean(&values));
+        let (first, second) = values.split_at(values.len() / 2);
+        let halves = (self::mean(first) - self::mean(second)).abs();
+        let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
+        let squares: f64 = residuals.iter().map(|value| value * value).sum();
+        if squares <= f64::EPSILON * number {
+            return Self { mean, error: 0.0, halves, probability: if mean.abs() > f64::EPSILON { 0.0 } else { 1.0 } };
+        }
+        let lagged: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        // The estimate from few values is too small, by about this (Kendall); a standard error more is the safe side.
+        let correlation = (lagged / squares + 1.0 / number) / (1.0 - 3.0 / number) + 1.0 / number.sqrt();
+        let correlation = correlation.clamp(0.0, 0.99);
+        let windows_per_value = (1.0 + correlation) / (1.0 - correlation);
+        let degrees = number / windows_per_value - 1.0;
+        if degrees <= 0.5 {
+            return Self { mean, error: f64::INFINITY, halves, probability: 1.0 };
+        }
+        let variance = squares / (number - windows_per_value).max(1.0);
+        let error = (variance * windows_per_value / number).sqrt();
+        let t = mean.abs() / error;
+        // Student's t as a normal distance (Wallace).
+        let z = (8.0 * degrees + 1.0) / (8.0 * degrees + 3.0) * (degrees * (t * t / degrees).ln_1p()).sqrt();
+        Self { mean, error, halves, probability: 2.0 * (1.0 - normal(z)) }
     }
-    let u = ranks - n * (n + 1.0) / 2.0;
-    let variance = n * m / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
-    if variance <= 0.0 {
-        return 1.0;
+
+    /// The smallest relative change that would have been certain, on a scale of ratios.
+    fn visible(&self) -> Option<f64> {
+        let change = (CERTAIN_Z * self.error).exp_m1();
+        change.is_finite().then(|| change.max(MATTERS))
     }
-    let z = ((u - n * m / 2.0).abs() - 0.5).max(0.0) / variance.sqrt();
-    2.0 * (1.0 - normal(z))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / count(values.len()).max(1.0)
 }
 
 /// The standard normal distribution up to a positive z (Abramowitz and Stegun 26.2.17; error below 1e-7).
@@ -181,7 +274,7 @@ mod tests {
 
     #[test]
     fn noise_is_not_a_regression() {
-        // 20 % more on average, within what both runs do by themselves.
+        // 10 % more on average, within what both runs do by themselves.
         let change = p50(&[10, 14, 9, 15, 11, 13, 10, 12], &[12, 9, 16, 14, 11, 17, 10, 15]);
         assert!(!change.is_regression && !change.is_improvement, "{change:?}");
         assert!(!p50(&[10; 10], &[10; 10]).is_regression);
@@ -189,7 +282,8 @@ mod tests {
 
     #[test]
     fn a_certain_change_that_matters_is_one() {
-        let (quick, slow) = ([20, 21, 20, 22, 20, 21, 20, 21], [25, 26, 25, 27, 25, 26, 26, 25]);
+        let quick = [20, 21, 20, 22, 20, 21, 20, 21, 22, 20, 21, 20];
+        let slow = [25, 26, 25, 27, 25, 26, 26, 25, 26, 27, 25, 26];
         assert!(p50(&quick, &slow).is_regression);
         assert!(p50(&slow, &quick).is_improvement);
         // Certain, but too small to matter.
@@ -226,6 +320,97 @@ mod tests {
         let mut other = run(&[10; 10]);
         other.plan.session_per = "call".to_owned();
         assert!(compare(&run(&[10; 10]), &other).is_err());
+    }
+
+    #[test]
+    fn a_ramp_is_compared_level_by_level() {
+        let before: Vec<u64> = (0..40).map(|at| 10 + at * 5 + at % 3).collect();
+        let after: Vec<u64> = before.iter().map(|ms| ms * 13 / 10).collect();
+        assert!(p50(&before, &after).is_regression);
+        assert!(!p50(&before, &before).is_regression);
+    }
+
+    #[test]
+    fn a_late_mcprove_is_no_slower_server() {
+        let (mut before, mut after) = (run(&[10; 40]), run(&[13; 40]));
+        before.lag.record(50);
+        assert!(compare(&before, &after).expect("comparable")[0].is_regression);
+        after.lag.record(4_000);
+        assert!(!compare(&before, &after).expect("comparable")[0].is_regression);
+    }
+
+    #[test]
+    fn an_interrupted_run_is_not_compared() {
+        let cut = LoadRecord { interrupted: true, ..run(&[10; 40]) };
+        assert!(compare(&run(&[10; 40]), &cut).is_err());
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        /// A number from the standard normal distribution, nearly: the sum of twelve even ones.
+        #[expect(clippy::cast_precision_loss, reason = "a random number")]
+        fn normal(&mut self) -> f64 {
+            (0..12)
+                .map(|_| {
+                    self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+                    let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+                    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+                    ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+                })
+                .sum::<f64>()
+                - 6.0
+        }
+
+        /// Windows of a run: noise of which a part is left from one window to the next.
+        fn series(&mut self, windows: usize, spread: f64, kept: f64) -> Vec<f64> {
+            let mut value = self.normal() * spread;
+            let next = |_| {
+                value = kept * value + (1.0 - kept * kept).sqrt() * spread * self.normal();
+                value
+            };
+            (0..windows).map(next).collect()
+        }
+    }
+
+    /// The share of comparisons that report a change, for a real change by a factor.
+    fn reported(windows: usize, spread: f64, kept: f64, factor: f64) -> f64 {
+        const TRIES: usize = 400;
+        let mut random = Random(7);
+        let is_changed = |_: &usize| {
+            let before = random.series(windows, spread, kept);
+            let after: Vec<f64> =
+                random.series(windows, spread, kept).iter().map(|value| value + factor.ln()).collect();
+            let change = between(Measure::P50, &before, &after, 0.0);
+            change.is_regression || change.is_improvement
+        };
+        count((0..TRIES).filter(is_changed).count()) / count(TRIES)
+    }
+
+    #[test]
+    fn noise_that_lasts_is_no_change() {
+        for windows in [12, 40] {
+            for kept in [0.0, 0.4, 0.8, 0.9] {
+                for spread in [0.04, 0.15, 0.4] {
+                    let share = reported(windows, spread, kept, 1.0);
+                    assert!(share <= 0.02, "{windows} windows, {spread}, {kept}: {share}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fifth_more_is_found_on_a_quiet_machine() {
+        for (windows, spread, kept, least) in [
+            (40, 0.03, 0.0, 0.99),
+            (40, 0.04, 0.4, 0.9),
+            (40, 0.03, 0.8, 0.9),
+            (20, 0.03, 0.0, 0.9),
+            (40, 0.15, 0.0, 0.7),
+        ] {
+            let share = reported(windows, spread, kept, 1.2);
+            assert!(share >= least, "{windows} windows, {spread}, {kept}: {share}");
+        }
     }
 
     #[test]

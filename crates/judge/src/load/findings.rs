@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcprove_model::{Finding, LoadError, LoadRecord, Severity, number_text, per_second, share, size_text};
+use mcprove_model::{ErrorStats, Finding, LoadError, LoadRecord, Severity, number_text, per_second, share, size_text};
 
 use super::gate::{Gate, Quantity};
 
@@ -15,7 +15,8 @@ const SLOWED: f64 = 0.6;
 
 /// The defects that a load shows. Failed calls are warnings where a gate bounds them, and errors elsewhere.
 pub fn findings(load: &LoadRecord) -> Vec<Finding> {
-    let mut found = failed_calls(load);
+    let mut found = not_opened(load);
+    found.extend(failed_calls(load));
     found.extend(no_call(load));
     found.extend(growth(load));
     found.extend(slower_with_clients(load));
@@ -26,6 +27,24 @@ pub fn findings(load: &LoadRecord) -> Vec<Finding> {
 fn has_gate(load: &LoadRecord, quantities: &[Quantity]) -> bool {
     let mut gates = load.plan.gates.iter().filter_map(|gate| Gate::parse(gate).ok());
     gates.any(|gate| quantities.contains(&gate.quantity))
+}
+
+/// Sessions that could not be opened, by the phase that failed.
+fn not_opened(load: &LoadRecord) -> Vec<Finding> {
+    let tried = load.sessions + load.unopened;
+    let finding = |(phase, errors): (&String, &ErrorStats)| {
+        let message = format!("{} of {tried} sessions could not be opened: the {phase} failed", errors.count);
+        let mut finding = Finding::error("no-session", message)
+            .help("lower `--clients`, raise the server's limit, or look at its log");
+        if has_gate(load, &[Quantity::Errors]) {
+            finding.severity = Severity::Warning;
+        }
+        let plural = if errors.concurrent == 1 { "" } else { "s" };
+        finding.actual =
+            Some(format!("{}; first with {} concurrent session{plural}", errors.example, errors.concurrent));
+        finding
+    };
+    load.not_opened.iter().map(finding).collect()
 }
 
 fn failed_calls(load: &LoadRecord) -> Vec<Finding> {
@@ -80,7 +99,7 @@ fn failed_calls(load: &LoadRecord) -> Vec<Finding> {
 
 /// A load without a call proves nothing.
 fn no_call(load: &LoadRecord) -> Option<Finding> {
-    (load.total() == 0).then(|| {
+    (load.total() == 0 && !load.interrupted).then(|| {
         Finding::error("no-load", "no call was made in the measured time").help("raise `--duration` or the rate")
     })
 }
@@ -139,7 +158,7 @@ fn slower_with_clients(load: &LoadRecord) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use mcprove_model::{CallStats, ErrorStats, LoadPlan, LoadWindow, UsageSample};
+    use mcprove_model::{CallStats, LoadPlan, LoadWindow, UsageSample};
 
     use super::*;
 
@@ -172,6 +191,27 @@ mod tests {
         assert_eq!(rules(&bad), named.map(|rule| (rule.to_owned(), Severity::Warning)));
         let text = findings(&bad)[0].actual.clone().unwrap_or_default();
         assert!(text.contains("first with 50 concurrent calls"), "{text}");
+    }
+
+    #[test]
+    fn sessions_that_cannot_be_opened_are_named_by_phase() {
+        let mut refusing = load(100, &[]);
+        (refusing.sessions, refusing.unopened) = (4, 6);
+        let stats = |count: u64| ErrorStats { count, example: "busy".to_owned(), concurrent: 5 };
+        refusing.not_opened = [("handshake".to_owned(), stats(4)), ("list".to_owned(), stats(2))].into();
+        let found = findings(&refusing);
+        let messages: Vec<_> = found.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "4 of 10 sessions could not be opened: the handshake failed",
+                "2 of 10 sessions could not be opened: the list failed"
+            ]
+        );
+        assert_eq!(found[0].actual.as_deref(), Some("busy; first with 5 concurrent sessions"));
+        assert_eq!(rules(&refusing)[0], ("no-session".to_owned(), Severity::Error));
+        refusing.plan.gates = vec!["errors < 10%".to_owned()];
+        assert_eq!(rules(&refusing)[0].1, Severity::Warning);
     }
 
     #[test]

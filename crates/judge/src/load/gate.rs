@@ -259,12 +259,19 @@ fn limit(quantity: Quantity, text: &str) -> Option<f64> {
     };
     match quantity {
         Quantity::Percentile(_) | Quantity::Mean | Quantity::Max => {
-            with_unit(&[("us", 1.0), ("µs", 1.0), ("ms", 1e3), ("s", 1e6)])
+            with_unit(&[("us", 1.0), ("µs", 1.0), ("μs", 1.0), ("ms", 1e3), ("s", 1e6), ("m", 6e7), ("min", 6e7)])
         }
         Quantity::Errors | Quantity::Dropped => with_unit(&[("%", 0.01)]).filter(|share| *share <= 1.0),
         Quantity::Wrong => text.parse::<u32>().ok().map(f64::from),
         Quantity::Throughput => {
-            text.strip_suffix("/s").unwrap_or(text).trim().parse().ok().filter(|value| is_measurable(*value))
+            let (number, unit) = text.split_once('/').unwrap_or((text, "s"));
+            let seconds = match unit.trim() {
+                "s" => 1.0,
+                "m" | "min" => 60.0,
+                _ => return None,
+            };
+            let number: f64 = number.trim().parse().ok().filter(|value| is_measurable(*value))?;
+            Some(number / seconds)
         }
         Quantity::Memory => with_unit(BYTES),
         Quantity::MemoryGrowth => {
@@ -332,6 +339,11 @@ mod tests {
             ("dropped <= 0%", true),
             ("throughput > 99/s", true),
             ("throughput >= 101", false),
+            ("throughput>99 / s", true),
+            ("throughput > 5940/min", true),
+            ("errors<1 %", true),
+            ("p50 < 0.01m", true),
+            ("memory growth<2 MB / 1000 calls", true),
             ("memory growth < 2MB/1000 calls", true),
             ("memory growth < 1kB/call", false),
             ("memory growth < 500kB/1000 calls", false),
@@ -391,6 +403,9 @@ mod tests {
             ("p95 < 0ms", "no load can keep"),
             ("errors > 100%", "no load can keep"),
             ("throughput > inf", "invalid limit `inf`"),
+            ("throughput > 5/fortnight", "write for example `50/s`"),
+            ("p95 < 1e3ms", "invalid limit `1e3ms`"),
+            ("200ms > p95", "unknown quantity `200ms`"),
             ("memory growth < 1MB", "write for example `1MB/1000 calls`"),
         ] {
             let error = Gate::parse(gate).expect_err(gate);

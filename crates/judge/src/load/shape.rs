@@ -39,7 +39,8 @@ impl Shape {
             let bad = || format!("invalid stage `{part}`: write `LEVEL@DURATION` or `..LEVEL@DURATION`");
             let (target, length) = part.split_once('@').ok_or_else(bad)?;
             let (moves, target) = target.strip_prefix("..").map_or((false, target), |target| (true, target));
-            let to = f64::from_str(target.trim().trim_end_matches("/s")).map_err(|_| bad())?;
+            let target = target.trim();
+            let to = f64::from_str(target.strip_suffix("/s").unwrap_or(target).trim_end()).map_err(|_| bad())?;
             if !(0.0..=HIGHEST).contains(&to) {
                 return Err(format!("invalid stage `{part}`: give a level from 0 to {HIGHEST}"));
             }
@@ -125,6 +126,9 @@ mod tests {
         for (text, message) in [
             ("10", "invalid stage `10`"),
             ("x@5s", "invalid stage `x@5s`"),
+            ("10@5s,", "invalid stage ``"),
+            ("10/s/s@5s", "invalid stage `10/s/s@5s`"),
+            ("nan@5s", "give a level from 0"),
             ("-1@5s", "give a level from 0"),
             ("5@later", "invalid duration `later`"),
             ("0@5s", "every stage has the level 0"),

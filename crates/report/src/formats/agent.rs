@@ -52,7 +52,9 @@ fn render(report: &Report) -> String {
     if left.len() > NAMED {
         let _ = writeln!(out, "- and {} more failures", left.len() - NAMED);
     }
-    if let Some(next) = next_step(failed.iter().map(|case| &case.started), Known::Nothing, true) {
+    // The cases of a load cannot be run one by one.
+    let is_load = report.cases.iter().filter_map(|case| case.finished.as_ref()).any(|finished| finished.load.is_some());
+    if let Some(next) = next_step(failed.iter().map(|case| &case.started), Known::Nothing, true).filter(|_| !is_load) {
         let _ = writeln!(out, "next: {next}");
     }
     let ids = failed.iter().filter_map(|case| case.finished.as_ref()).flat_map(|finished| &finished.findings);

@@ -68,7 +68,9 @@ impl K6Script {
         for name in &self.headers {
             let variable: String =
                 name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
-            let _ = write!(headers, ", {}: __ENV.{variable}", json!(name));
+            // A name in JavaScript does not begin with a digit.
+            let prefix = if variable.starts_with(|c: char| c.is_ascii_digit()) { "HEADER_" } else { "" };
+            let _ = write!(headers, ", {}: __ENV.{prefix}{variable} || ''", json!(name));
         }
         headers.push_str(" }");
         let _ = writeln!(out, "const HEADERS = {headers};\n");
@@ -202,6 +204,8 @@ mod tests {
             assert!(script.contains(part), "{part}\n{script}");
         }
         assert_eq!(script.matches("\"name\": \"echo\"").count(), 2);
+        let numbered = K6Script { headers: vec!["2fa-token".to_owned()], ..self::script() }.render();
+        assert!(numbered.contains("\"2fa-token\": __ENV.HEADER_2FA_TOKEN || ''"), "{numbered}");
     }
 
     #[test]

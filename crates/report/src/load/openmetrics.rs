@@ -57,6 +57,17 @@ fn calls(out: &mut String, load: &LoadRecord) {
             );
         }
     }
+    family(
+        out,
+        "mcprove_sessions_not_opened",
+        "counter",
+        "Sessions that could not be opened, by the phase that failed.",
+    );
+    for (phase, errors) in &load.not_opened {
+        let _ = writeln!(out, "mcprove_sessions_not_opened_total{{phase=\"{}\"}} {}", label(phase), errors.count);
+    }
+    family(out, "mcprove_interrupted", "gauge", "1 if the load was stopped before its end.");
+    let _ = writeln!(out, "mcprove_interrupted {}", u8::from(load.interrupted));
     family(out, "mcprove_dropped_arrivals", "counter", "Calls that could not be started in time.");
     let _ = writeln!(out, "mcprove_dropped_arrivals_total {}", load.dropped);
     family(out, "mcprove_throughput", "gauge", "Calls per second that were answered well.");

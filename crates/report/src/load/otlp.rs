@@ -32,6 +32,10 @@ pub fn otlp(report: &Report) -> Option<Value> {
             point(attributes, json!({"asInt": errors.count.to_string()}))
         })
     });
+    let not_opened = load
+        .not_opened
+        .iter()
+        .map(|(phase, errors)| point(vec![text("mcp.phase", phase)], json!({"asInt": errors.count.to_string()})));
     let mut metrics = vec![
         json!({
             "name": "mcprove.call.latency",
@@ -44,12 +48,24 @@ pub fn otlp(report: &Report) -> Option<Value> {
             "histogram": {"dataPoints": phases.collect::<Vec<_>>(), "aggregationTemporality": 2},
         }),
         sum("mcprove.call.errors", "{call}", errors.collect()),
+        sum("mcprove.sessions.not_opened", "{session}", not_opened.collect()),
+        gauge("mcprove.interrupted", "1", f64::from(u8::from(load.interrupted))),
         sum("mcprove.arrivals.dropped", "{call}", vec![point(Vec::new(), json!({"asInt": load.dropped.to_string()}))]),
         gauge("mcprove.throughput", "{call}/s", load.throughput()),
     ];
     if let Some(last) = load.usage.last() {
-        #[expect(clippy::cast_precision_loss, reason = "memory is far below 2^52 bytes")]
-        metrics.push(gauge("mcprove.server.memory", "By", last.memory as f64));
+        for (name, unit, value) in [
+            ("mcprove.server.memory", "By", last.memory),
+            ("mcprove.server.open_files", "{file}", last.files),
+            ("mcprove.server.threads", "{thread}", last.threads),
+            ("mcprove.server.processes", "{process}", last.processes),
+        ] {
+            #[expect(clippy::cast_precision_loss, reason = "memory is far below 2^52 bytes")]
+            metrics.push(gauge(name, unit, value as f64));
+        }
+    }
+    if let Some(held) = load.limit.as_ref().and_then(|limit| limit.held) {
+        metrics.push(gauge("mcprove.rate_held", "{call}/s", held));
     }
     metrics.extend(load.growth.map(|growth| gauge("mcprove.server.memory.growth", "By/{call}", growth.per_call)));
     let server = case.started.server.as_deref().unwrap_or_default();

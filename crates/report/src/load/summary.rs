@@ -1,6 +1,6 @@
 //! A load as one JSON object: what programs ask of it, without the histograms.
 
-use mcprove_model::{LatencyHistogram, LoadRecord, Report, Verdict};
+use mcprove_model::{ErrorStats, LatencyHistogram, LoadRecord, Report, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::{PERCENTILES, load_of};
@@ -15,7 +15,10 @@ pub fn load_summary(report: &Report) -> Value {
         .filter_map(|gate| {
             let finished = gate.finished.as_ref()?;
             let message = finished.findings.first().map(|finding| finding.message.as_str());
-            Some(json!({"gate": gate.started.name, "kept": finished.verdict == Verdict::Passed, "message": message}))
+            // Nothing is said about the gates of a load that was stopped.
+            let is_judged = !matches!(finished.verdict, Verdict::Skipped { .. });
+            let kept = is_judged.then_some(finished.verdict == Verdict::Passed);
+            Some(json!({"gate": gate.started.name, "kept": kept, "message": message}))
         })
         .collect();
     let first = report.cases.first();
@@ -42,15 +45,12 @@ fn load_value(load: &LoadRecord) -> Value {
         })
         .collect();
     let phases: Map<String, Value> = load.phases.iter().map(|(name, phase)| (name.clone(), latency(phase))).collect();
-    let errors: Map<String, Value> = load
-        .errors()
-        .iter()
-        .map(|(kind, errors)| {
-            let stats = json!({"count": errors.count, "example": errors.example, "concurrent": errors.concurrent});
-            (kind.to_string(), stats)
-        })
-        .collect();
+    let errors: Map<String, Value> =
+        load.errors().iter().map(|(kind, errors)| (kind.to_string(), error_value(errors))).collect();
+    let not_opened: Map<String, Value> =
+        load.not_opened.iter().map(|(phase, errors)| (phase.clone(), error_value(errors))).collect();
     json!({
+        "interrupted": load.interrupted,
         "plan": load.plan,
         "transport": load.transport,
         "protocol": load.protocol,
@@ -62,6 +62,7 @@ fn load_value(load: &LoadRecord) -> Value {
         "error_share": load.error_share(),
         "checked": load.checked,
         "sessions": load.sessions,
+        "not_opened": not_opened,
         "latency_us": latency(&load.latency()),
         "own_delay_us": latency(&load.lag),
         "errors": errors,
@@ -71,6 +72,10 @@ fn load_value(load: &LoadRecord) -> Value {
         "usage": load.usage,
         "limit": load.limit,
     })
+}
+
+fn error_value(errors: &ErrorStats) -> Value {
+    json!({"count": errors.count, "example": errors.example, "concurrent": errors.concurrent})
 }
 
 fn latency(histogram: &LatencyHistogram) -> Value {

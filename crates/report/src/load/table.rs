@@ -92,8 +92,12 @@ const HEAD: [&str; 10] = ["", "calls", "p50", "p75", "p90", "p95", "p99", "p99.9
 /// The facts above the table.
 pub(super) fn headlines(load: &LoadRecord) -> Vec<(&'static str, String)> {
     let mut facts = vec![("load", described(load))];
+    if load.interrupted {
+        facts.push(("interrupted", format!("after {}: the load was not made to its end", micros(load.measured_us))));
+    }
     if let Some(limit) = &load.limit {
         let held = limit.held.map_or("no rate was held".to_owned(), |rate| format!("{}/s held", number_text(rate)));
+        let held = if load.interrupted { format!("{held} so far") } else { held };
         facts.push(("limit", held));
     }
     facts.push((
@@ -112,7 +116,10 @@ pub(super) fn headlines(load: &LoadRecord) -> Vec<(&'static str, String)> {
     ));
     let wrong = load.errors().get(&mcprove_model::LoadError::WrongReply).map_or(0, |errors| errors.count);
     facts.push(("checked", format!("{} replies, {wrong} wrong", load.checked)));
-    facts.push(("sessions", format!("{} opened over {}, {}", load.sessions, load.transport, load.protocol)));
+    let failed: Vec<String> =
+        load.not_opened.iter().map(|(phase, errors)| format!("{} failed in the {phase}", errors.count)).collect();
+    let failed = if failed.is_empty() { String::new() } else { format!("; {}", failed.join(", ")) };
+    facts.push(("sessions", format!("{} opened over {}, {}{failed}", load.sessions, load.transport, load.protocol)));
     if !load.lag.is_empty() {
         facts.push(("own delay", format!("p99 {}", micros(load.lag.quantile(0.99)))));
     }

@@ -1,8 +1,9 @@
-//! A server with one defect that only a load shows: `loaded healthy|leaks|slows|loses|confuses [--stdio]`.
+//! A server with one defect that only a load shows: `loaded healthy|leaks|slows|loses|confuses|refuses|unlisted [--stdio]`.
 //!
 //! It speaks Streamable HTTP, prints its URL and ends with its standard input; with `--stdio` it speaks there. Its only tool
 //! is `echo {text}`, which takes two milliseconds, or fifty where
-//! the defect needs concurrent calls.
+//! the defect needs concurrent calls. Over HTTP it also prints a line after 300 calls, and at its end the number of sessions that
+//! were not deleted.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Read as _, Write};
@@ -20,6 +21,8 @@ const WORK: Duration = Duration::from_millis(2);
 const LONG_WORK: Duration = Duration::from_millis(50);
 /// Memory that a leaking server keeps per call, in bytes.
 const KEPT: usize = 1000;
+/// The number of calls after which a line is printed.
+const REPORTED: u64 = 300;
 /// The number of concurrent calls at which replies are lost.
 const LOST_AT: usize = 50;
 /// The number of concurrent calls at which replies are confused.
@@ -32,6 +35,10 @@ enum Defect {
     Slows,
     Loses,
     Confuses,
+    /// The handshake of every second session.
+    Refuses,
+    /// The list of every second session.
+    Unlisted,
 }
 
 struct Server {
@@ -39,6 +46,8 @@ struct Server {
     open: AtomicUsize,
     sessions: AtomicUsize,
     next_session: AtomicU64,
+    calls: AtomicU64,
+    is_stdio: bool,
     kept: Mutex<Vec<Vec<u8>>>,
     turn: Mutex<()>,
 }
@@ -50,6 +59,8 @@ fn main() -> io::Result<()> {
         Some("slows") => Defect::Slows,
         Some("loses") => Defect::Loses,
         Some("confuses") => Defect::Confuses,
+        Some("refuses") => Defect::Refuses,
+        Some("unlisted") => Defect::Unlisted,
         Some(_) | None => Defect::None,
     };
     let server = Arc::new(Server {
@@ -57,22 +68,25 @@ fn main() -> io::Result<()> {
         open: AtomicUsize::new(0),
         sessions: AtomicUsize::new(0),
         next_session: AtomicU64::new(0),
+        calls: AtomicU64::new(0),
+        is_stdio: words.iter().any(|word| word == "--stdio"),
         kept: Mutex::default(),
         turn: Mutex::default(),
     });
-    if words.iter().any(|word| word == "--stdio") {
+    if server.is_stdio {
         return serve_lines(&server);
     }
     let listener = TcpListener::bind("127.0.0.1:0")?;
     writeln!(io::stdout(), "http://{}/mcp", listener.local_addr()?)?;
+    let serving = Arc::clone(&server);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let server = Arc::clone(&server);
+            let server = Arc::clone(&serving);
             thread::spawn(move || serve_http(&server, &stream));
         }
     });
     io::copy(&mut io::stdin(), &mut io::sink())?;
-    Ok(())
+    writeln!(io::stdout(), "{} sessions left", server.sessions.load(Ordering::SeqCst))
 }
 
 /// Answers the lines of standard input, calls at the same time.
@@ -121,14 +135,23 @@ fn serve_http(server: &Server, stream: &TcpStream) -> io::Result<()> {
             write!(writer, "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")?;
             continue;
         }
-        let session = if message["method"] == "initialize" {
+        let named = head.lines().find_map(|line| line.strip_prefix("mcp-session-id:")?.trim().parse::<u64>().ok());
+        let is_new = message["method"] == "initialize";
+        let number = if is_new { server.next_session.fetch_add(1, Ordering::SeqCst) } else { named.unwrap_or(0) };
+        let session = if is_new {
             server.sessions.fetch_add(1, Ordering::SeqCst);
-            format!("mcp-session-id: {}\r\n", server.next_session.fetch_add(1, Ordering::SeqCst))
+            format!("mcp-session-id: {number}\r\n")
         } else {
             String::new()
         };
+        let is_refused = match server.defect {
+            Defect::Refuses => is_new && number % 2 == 1,
+            Defect::Unlisted => message["method"] == "tools/list" && number % 2 == 1,
+            Defect::None | Defect::Leaks | Defect::Slows | Defect::Loses | Defect::Confuses => false,
+        };
+        let refusal = json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32000, "message": "busy"}});
         // A reply that is lost is never sent, and the connection stays open.
-        if let Some(reply) = server.reply(&message) {
+        if let Some(reply) = if is_refused { Some(refusal) } else { server.reply(&message) } {
             let reply = reply.to_string();
             let length = reply.len();
             let head = format!(
@@ -162,6 +185,9 @@ impl Server {
 
     /// The result of a call; `None` if its reply is lost.
     fn call(&self, message: &Value) -> Option<Value> {
+        if self.calls.fetch_add(1, Ordering::SeqCst) + 1 == REPORTED && !self.is_stdio {
+            let _ = writeln!(io::stdout(), "{REPORTED} calls");
+        }
         let open = self.open.fetch_add(1, Ordering::SeqCst) + 1;
         if self.defect == Defect::Slows {
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
