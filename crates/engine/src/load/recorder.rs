@@ -132,8 +132,11 @@ impl Recorder {
                     state.window(completed_in).completed += 1;
                 }
                 state.window(started_in).latency.record(latency);
-                let phase = state.record.phases.entry("call".to_owned()).or_default();
-                phase.record(service);
+                // Without a name that is made anew for each call.
+                match state.record.phases.get_mut("call") {
+                    Some(phase) => phase.record(service),
+                    None => state.record.phases.entry("call".to_owned()).or_default().record(service),
+                }
                 let stats = &mut state.calls[ended.call];
                 stats.latency.record(latency);
                 stats.service.record(service);
