@@ -189,7 +189,7 @@ fn no_limit(load: &LoadRecord) -> Vec<Finding> {
         Finding::error("failed-call", format!("the server opens no session after {}/s: {why}", number_text(rate)))
             .help("a server that is overloaded answers late or refuses calls; it does not end")
     });
-    let none = limit.held.is_none().then(|| {
+    let none = (limit.held.is_none() && !load.interrupted).then(|| {
         let first = limit.steps.first().and_then(|step| step.broken.clone()).unwrap_or_default();
         Finding::error("no-rate-held", format!("the server holds no rate: {first}"))
             .help("begin lower with `--rate`, or loosen the gates")

@@ -10,6 +10,8 @@ use tokio::time::Instant;
 
 /// The seconds that are remembered.
 const REMEMBERED: usize = 30;
+/// The time in which calls may overtake each other.
+const OVERTAKES: Duration = Duration::from_millis(1);
 /// The milliseconds for which the number of open calls is remembered: ten minutes.
 const PEAKS: usize = 600_000;
 
@@ -82,13 +84,15 @@ impl LoadMeter {
         count
     }
 
-    /// The number of calls that were open when a call was sent, by the number that was counted then. Calls that are sent in the
-    /// same millisecond, or the next, may overtake each other on their way to the server: they were open as well.
-    pub(super) fn concurrent(&self, sent: Instant, counted: u64) -> u64 {
+    /// The number of calls that were open when a call was sent, by the number that was counted then. Calls that are sent a little
+    /// later may overtake it on their way to the server, and are open while the server works on it: those that are sent within
+    /// the usual time of a reply count as well.
+    pub(super) fn concurrent(&self, sent: Instant, counted: u64, usual: Duration) -> u64 {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let then = open.millisecond(sent);
+        let until = open.millisecond(sent + usual.max(OVERTAKES));
         let begin = open.peaks.partition_point(|(at, _)| *at < then);
-        let peaks = open.peaks.range(begin..).take_while(|(at, _)| *at <= then + 1).map(|(_, peak)| *peak);
+        let peaks = open.peaks.range(begin..).take_while(|(at, _)| *at <= until).map(|(_, peak)| *peak);
         peaks.max().unwrap_or(0).max(counted)
     }
 
@@ -153,13 +157,20 @@ mod tests {
         let sent: Vec<u64> = [0, 10, 20, 20, 21].map(|ms| meter.started(at(ms))).into();
         assert_eq!(sent, [1, 2, 3, 4, 5]);
         // Those of one burst may arrive in any order; what is sent later does not count.
-        let concurrent: Vec<u64> =
-            sent.iter().zip([0, 10, 20, 20, 21]).map(|(count, ms)| meter.concurrent(at(ms), *count)).collect();
+        let concurrent: Vec<u64> = sent
+            .iter()
+            .zip([0, 10, 20, 20, 21])
+            .map(|(count, ms)| meter.concurrent(at(ms), *count, Duration::ZERO))
+            .collect();
         assert_eq!(concurrent, [1, 2, 5, 5, 5]);
+        assert_eq!(meter.concurrent(at(10), 2, Duration::from_millis(10)), 5);
         meter.ended(None);
         meter.ended(Some(1));
         let last = meter.started(at(500));
-        assert_eq!((last, meter.concurrent(at(500), last), meter.concurrent(at(10), 2)), (4, 4, 2));
+        assert_eq!(
+            (last, meter.concurrent(at(500), last, Duration::ZERO), meter.concurrent(at(10), 2, Duration::ZERO)),
+            (4, 4, 2)
+        );
     }
 
     #[test]

@@ -112,16 +112,22 @@ impl Recorder {
         usize::try_from(micros(since) / micros(self.time.window).max(1)).ok()
     }
 
+    /// The number of calls that were open when a call that failed was sent, and in the time in which a server usually replies.
+    fn concurrent(&self, state: &State, ended: &Ended) -> u64 {
+        let usual = state.calls[ended.call].service.quantile(0.5);
+        self.meter.concurrent(ended.sent, ended.concurrent, Duration::from_micros(usual))
+    }
+
     /// Takes down a call that has ended.
     pub(super) fn ended(&self, ended: Ended) {
         let latency = micros(ended.at.saturating_duration_since(ended.intended));
         let service = micros(ended.at.saturating_duration_since(ended.sent));
         let is_good = ended.verdict == CallVerdict::Good;
-        let concurrent = if is_good { 0 } else { self.meter.concurrent(ended.sent, ended.concurrent) };
         self.meter.ended(is_good.then_some(latency));
         let completed_in = self.window_at(ended.at);
         let Some(started_in) = self.window_at(ended.intended) else { return };
         let mut state = self.state();
+        let concurrent = if is_good { 0 } else { self.concurrent(&state, &ended) };
         // A call that failed after the end, such as one that timed out, does not make the measurement longer.
         if self.time.is_open_ended || !matches!(ended.verdict, CallVerdict::Failed(..)) {
             state.last = state.last.max(Some(ended.at));

@@ -144,9 +144,11 @@ fn serve_http(server: &Server, stream: &TcpStream) -> io::Result<()> {
         } else {
             String::new()
         };
+        // The first two are those of a client that looks around before the load.
+        let is_second = number > 2 && number % 2 == 1;
         let is_refused = match server.defect {
-            Defect::Refuses => is_new && number % 2 == 1,
-            Defect::Unlisted => message["method"] == "tools/list" && number % 2 == 1,
+            Defect::Refuses => is_new && is_second,
+            Defect::Unlisted => message["method"] == "tools/list" && is_second,
             Defect::None | Defect::Leaks | Defect::Slows | Defect::Loses | Defect::Confuses => false,
         };
         let refusal = json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32000, "message": "busy"}});
