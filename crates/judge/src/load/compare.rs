@@ -101,6 +101,8 @@ const FEWEST: usize = 6;
 const CERTAIN: f64 = 0.003;
 /// Student's distance of that probability, for many degrees of freedom.
 const CERTAIN_Z: f64 = 2.968;
+/// The number of windows below which the estimate of their independence is poor.
+const POOR: f64 = 20.0;
 /// The relative difference that matters.
 const MATTERS: f64 = 0.10;
 /// Runs of at least so many windows have changed where they are so many times further apart than the windows of either spread:
@@ -207,8 +209,10 @@ impl Differences {
             return Self { mean, error: 0.0, halves, probability: if mean.abs() > f64::EPSILON { 0.0 } else { 1.0 } };
         }
         let lagged: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
-        // The estimate from few values is too small, by about this (Kendall); a standard error more is the safe side.
-        let correlation = (lagged / squares + 1.0 / number) / (1.0 - 3.0 / number) + 1.0 / number.sqrt();
+        // The estimate from few values is too small, by about this (Kendall); a standard error more is the safe side, and two
+        // where it is poor.
+        let errors = if number < POOR { 2.0 } else { 1.0 };
+        let correlation = (lagged / squares + 1.0 / number) / (1.0 - 3.0 / number) + errors / number.sqrt();
         let correlation = correlation.clamp(0.0, 0.99);
         let windows_per_value = (1.0 + correlation) / (1.0 - correlation);
         let degrees = number / windows_per_value - 1.0;

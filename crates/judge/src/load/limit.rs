@@ -35,7 +35,8 @@ fn unanswered(load: &LoadRecord) -> Option<String> {
 }
 
 /// The calls of the last third of the measurement wait longer than those of the first, beyond what calls differ by anyway: all
-/// but the quickest quarter of the one, and all but the slowest quarter of the other.
+/// but the quickest quarter of the one, and all but the slowest quarter of the other. A queue that a stall has left behind falls
+/// in the last third, and one of overload goes on to grow.
 fn growing_queue(load: &LoadRecord, rate: f64) -> Option<String> {
     let third = load.windows.len() / 3;
     let of = |windows: &[LoadWindow]| {
@@ -43,14 +44,17 @@ fn growing_queue(load: &LoadRecord, rate: f64) -> Option<String> {
         windows.iter().for_each(|window| all.merge(&window.latency));
         (all.count() >= FEWEST).then_some(all)
     };
-    let (first, last) = (of(&load.windows[..third])?, of(&load.windows[load.windows.len() - third..])?);
+    let late = load.windows.len() - third;
+    let (first, last) = (of(&load.windows[..third])?, of(&load.windows[late..])?);
+    let middle = of(&load.windows[third..late])?;
     // Where waits grow evenly, these are the waits after a quarter and after three quarters of the time.
     let (before, after) = (first.quantile(0.75), last.quantile(0.25));
     #[expect(clippy::cast_precision_loss, reason = "a load is shorter than 2^52 µs")]
     let time = load.plan.window_us as f64 * load.windows.len() as f64 / 2.0;
     #[expect(clippy::cast_precision_loss, reason = "durations are far below 2^52 µs")]
     let growth = after.saturating_sub(before) as f64 / time;
-    (growth > GROWS).then(|| {
+    let goes_on = last.quantile(0.5) > middle.quantile(0.5);
+    (growth > GROWS && goes_on).then(|| {
         let answered = number_text(rate / (1.0 + growth));
         format!(
             "the queue grows: about {answered}/s are answered, and waits rise from {} to {}",
@@ -318,26 +322,25 @@ mod tests {
         }
     }
 
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
-
-        #[test]
-        fn the_capacity_of_a_server_is_found_and_found_again(
-            capacity in 60.0f64..1500.0,
-            workers in 1_usize..5,
-            distance in 0.0f64..0.2,
-            jitter in 0.0f64..1.0,
-            noise in 0.0f64..0.03,
-            seed: u64,
-        ) {
-            let model = Model { capacity, workers, distance, jitter, noise, stalls: 6 };
+    #[test]
+    fn the_capacity_of_a_server_is_found_and_found_again() {
+        for seed in 0..48 {
             let mut random = Random(seed);
+            let mut between = |low: f64, high: f64| low + (high - low) * f64::midpoint(random.around_zero(), 1.0);
+            let model = Model {
+                capacity: between(60.0, 1500.0),
+                workers: between(1.0, 5.0) as usize,
+                distance: between(0.0, 0.2),
+                jitter: between(0.0, 1.0),
+                noise: between(0.0, 0.03),
+                stalls: 8,
+            };
             let found = [model.limit(&default_gates(), &mut random), model.limit(&default_gates(), &mut random)];
             for found in found {
-                prop_assert!((0.88..1.12).contains(&(found / capacity)), "{found} of {capacity}");
+                assert!((0.88..1.12).contains(&(found / model.capacity)), "{seed}: {found} of {model:?}");
             }
             let apart = (found[0] - found[1]).abs() / found[0].max(found[1]);
-            prop_assert!(apart <= 0.15, "{found:?}");
+            assert!(apart <= 0.15, "{seed}: {found:?}");
         }
     }
 }
