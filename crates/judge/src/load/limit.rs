@@ -41,7 +41,9 @@ fn growing_queue(load: &LoadRecord, rate: f64) -> Option<String> {
     let third = load.windows.len() / 3;
     let of = |windows: &[LoadWindow]| {
         let mut all = LatencyHistogram::with_digits(LatencyHistogram::COARSE);
-        windows.iter().for_each(|window| all.merge(&window.latency));
+        for window in windows {
+            all.merge(&window.latency);
+        }
         (all.count() >= FEWEST).then_some(all)
     };
     let late = load.windows.len() - third;
