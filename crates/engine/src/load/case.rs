@@ -76,7 +76,7 @@ impl LoadCase {
             record.findings.extend(findings);
             workload.calls.push(call);
         }
-        let referenced = self.referenced(workload, &around, record).await;
+        let referenced = Box::pin(self.referenced(workload, &around, record)).await;
         let (work, (transport, protocol)) = match referenced {
             _ if around.stop.is_stopped() => return ScanEnd::Interrupted,
             Ok(Some(work)) => work,
@@ -124,7 +124,9 @@ impl LoadCase {
     ) -> Result<Option<(ReferencedCalls, (String, String))>, Box<OpenFailure>> {
         let deadline = Instant::now() + self.options.start;
         let mut stop = around.stop.clone();
-        let Some(opened) = unless_stopped(&mut stop, around.sessions.open(deadline)).await else { return Ok(None) };
+        let Some(opened) = unless_stopped(&mut stop, Box::pin(around.sessions.open(deadline))).await else {
+            return Ok(None);
+        };
         let mut session = opened?;
         let number = record.opened(&session);
         let named = (session.transport_name().to_owned(), session.negotiated().revision.to_string());
@@ -147,7 +149,7 @@ impl LoadCase {
                     // A call may have ended the server.
                     if !session.is_open() {
                         let deadline = Instant::now() + self.options.start;
-                        let opened = unless_stopped(&mut stop, around.sessions.open(deadline)).await;
+                        let opened = unless_stopped(&mut stop, Box::pin(around.sessions.open(deadline))).await;
                         let ended = match opened {
                             Some(Ok(opened)) => std::mem::replace(&mut session, opened),
                             Some(Err(failure)) => {
