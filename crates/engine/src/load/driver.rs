@@ -289,7 +289,9 @@ async fn settled(shared: &Shared, recorder: &Recorder, is_stopped: bool) {
         return;
     }
     if is_stopped {
-        doubtful.iter().for_each(|call| recorder.settle(*call, false));
+        for call in &doubtful {
+            recorder.settle(*call, false);
+        }
         return;
     }
     let mut session = shared.open().await.ok();

@@ -243,7 +243,8 @@ mod tests {
         /// The load at a rate.
         fn load(&self, rate: f64, random: &mut Random) -> LoadRecord {
             let work = self.workers as f64 / (self.capacity * (1.0 + self.noise * random.around_zero()));
-            let stall = (random.next() % self.stalls == 0).then(|| 0.5 + 3.0 * (random.around_zero() + 1.0) / 2.0);
+            let stall =
+                random.next().is_multiple_of(self.stalls).then(|| 0.5 + 3.0 * (random.around_zero() + 1.0) / 2.0);
             let mut free = vec![0.0_f64; self.workers];
             let mut windows = vec![LoadWindow::default(); WINDOWS];
             let mut stats = CallStats::default();
