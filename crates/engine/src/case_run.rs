@@ -26,6 +26,7 @@ use crate::observe::FilesBefore;
 use crate::pipelining::{self, Pipeline, lone_call};
 use crate::prestart::ActTurn;
 use crate::record::{CaseRecord, CaseRun};
+use crate::result_batch::ResultBatch;
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
 use crate::stored_replies::{self, Storing};
@@ -83,8 +84,9 @@ impl CaseContext {
 }
 
 /// Runs the cases of a lane in order and reports each as it ends.
-pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<Box<CaseRun>>) {
+pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<Vec<Box<CaseRun>>>) {
     let mut shared = LaneState::default();
+    let mut results = ResultBatch::new(report);
     for (number, planned) in lane.cases.iter().enumerate() {
         let next = lane.cases.get(number + 1).filter(|_| lane.shared);
         shared.goes_on = next.is_some();
@@ -94,7 +96,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         let is_begun = shared.pipeline.sent.is_some();
         let mut run = match not_to_be_run(planned, &context).filter(|_| !is_begun) {
             Some(reason) => CaseRun::skipped(planned, &reason),
-            None => run_hooked(planned, &context, &mut shared).await,
+            None => results.during(run_hooked(planned, &context, &mut shared)).await,
         };
         if let Some(halt) = &context.halt
             && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)
@@ -106,8 +108,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
             shared.end().await;
             run.took_longer(began.elapsed());
         }
-        // The receiver is gone if the run was abandoned.
-        let _ = report.send(run);
+        results.add(run, shared.pipeline.sent.is_some());
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn is_virtual(case: &Case) -> bool {
 pub(crate) async fn run_virtual_lane(
     lane: Lane,
     mut context: CaseContext,
-    report: mpsc::UnboundedSender<Box<CaseRun>>,
+    report: mpsc::UnboundedSender<Vec<Box<CaseRun>>>,
 ) {
     // Processes live in real time: what waits for them must not see virtual time pass.
     context.hooks = context.hooks.run_on(Handle::current());
@@ -46,7 +46,7 @@ pub(crate) async fn run_virtual_lane(
                     let mut record = CaseRecord::new(planned);
                     let text = format!("a clock for virtual time could not be made: {error}");
                     record.findings.push(Finding::error("virtual-time", text));
-                    let _ = report.send(record.finish(Verdict::Error));
+                    let _ = report.send(vec![record.finish(Verdict::Error)]);
                 }
             }
         }
