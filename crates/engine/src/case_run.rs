@@ -26,7 +26,7 @@ use crate::observe::FilesBefore;
 use crate::pipelining::{self, Pipeline, lone_call};
 use crate::prestart::ActTurn;
 use crate::record::{CaseRecord, CaseRun};
-use crate::result_batch::ResultBatch;
+use crate::result_batch::{ResultBatch, Results};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
 use crate::stored_replies::{self, Storing};
@@ -84,7 +84,7 @@ impl CaseContext {
 }
 
 /// Runs the cases of a lane in order and reports each as it ends.
-pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<Vec<Box<CaseRun>>>) {
+pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<Results>) {
     let mut shared = LaneState::default();
     let mut results = ResultBatch::new(report);
     for (number, planned) in lane.cases.iter().enumerate() {

@@ -16,17 +16,20 @@ const MOMENT: Duration = Duration::from_millis(5);
 /// Number of results that are held at most.
 const MOST: usize = 64;
 
+/// Results that are sent together; they are large, and boxed since their cases ended.
+pub(crate) type Results = Vec<Box<CaseRun>>;
+
 /// The results of a lane.
 #[derive(Debug)]
 pub(crate) struct ResultBatch {
-    sender: UnboundedSender<Vec<Box<CaseRun>>>,
-    held: Vec<Box<CaseRun>>,
+    sender: UnboundedSender<Results>,
+    held: Results,
     /// Ends when the held results are due.
     due: Option<Pin<Box<Sleep>>>,
 }
 
 impl ResultBatch {
-    pub(crate) fn new(sender: UnboundedSender<Vec<Box<CaseRun>>>) -> Self {
+    pub(crate) fn new(sender: UnboundedSender<Results>) -> Self {
         Self { sender, held: Vec::new(), due: None }
     }
 
@@ -73,7 +76,7 @@ mod tests {
     use super::*;
     use crate::{PlanOptions, plan};
 
-    fn results(count: usize) -> Vec<Box<CaseRun>> {
+    fn results(count: usize) -> Results {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("suite.yaml");
         std::fs::write(&path, "servers: {s: {command: server}}\ntools:\n  - {name: a, tool: t}\n").expect("written");
