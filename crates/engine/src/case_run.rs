@@ -1,6 +1,7 @@
 //! One case from its fixture to its verdict, and the lane of cases that share a server. Long because a case is one sequence of
 //! steps that share its state.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
@@ -96,7 +97,10 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         let is_begun = shared.pipeline.sent.is_some();
         let mut run = match not_to_be_run(planned, &context).filter(|_| !is_begun) {
             Some(reason) => CaseRun::skipped(planned, &reason),
-            None => results.during(run_hooked(planned, &context, &mut shared)).await,
+            None => {
+                let running = pin!(run_hooked(planned, &context, &mut shared));
+                results.during(running).await
+            }
         };
         if let Some(halt) = &context.halt
             && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)

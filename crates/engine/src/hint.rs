@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn side_by_side_is_said_only_when_it_would_help() {
-        let long = Duration::from_secs(60);
+        let long = Duration::from_mins(1);
         let hint = parallel_hint(&secs(&[2, 2, 2, 2]), 2, long).expect("it would help");
         assert!(hint.text.contains("about 4.0 s instead of 8.0 s"), "{hint:?}");
         assert!(parallel_hint(&secs(&[8, 1]), 2, long).is_none());

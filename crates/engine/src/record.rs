@@ -63,7 +63,9 @@ impl CaseRun {
         let index = finished.index;
         take(Event::CaseStarted(started));
         connected.into_iter().map(Event::Connected).for_each(&mut take);
-        frames.into_iter().for_each(|(session, frame)| take(Event::Frame { index, session, frame }));
+        for (session, frame) in frames {
+            take(Event::Frame { index, session, frame });
+        }
         take(Event::CaseFinished(finished));
     }
 }

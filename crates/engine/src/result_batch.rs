@@ -3,7 +3,7 @@
 //! Cases that send their calls ahead end every few microseconds, and waking the loop for each costs more than its work. So
 //! their results are sent together, after a moment at the latest.
 
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -48,14 +48,13 @@ impl ResultBatch {
     }
 
     /// Waits for a case; the results of those before it do not wait as long.
-    pub(crate) async fn during<T>(&mut self, case: impl Future<Output = T>) -> T {
-        let mut case = pin!(case);
+    pub(crate) async fn during<T>(&mut self, mut case: Pin<&mut impl Future<Output = T>>) -> T {
         if !self.held.is_empty()
             && let Some(due) = &mut self.due
         {
             tokio::select! {
                 biased;
-                ended = &mut case => return ended,
+                ended = case.as_mut() => return ended,
                 () = due.as_mut() => self.send(),
             }
         }
@@ -70,6 +69,8 @@ impl ResultBatch {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use mcprove_suite::load::{LoadOptions, load};
     use tokio::sync::mpsc;
 
@@ -91,11 +92,11 @@ mod tests {
         let (sender, mut sent) = mpsc::unbounded_channel();
         let mut batch = ResultBatch::new(sender);
         for run in results(2) {
-            batch.during(std::future::ready(())).await;
+            batch.during(pin!(std::future::ready(()))).await;
             batch.add(run, true);
         }
         assert!(sent.try_recv().is_err(), "both are held");
-        let waited = batch.during(async { sent.recv().await.map(|runs| runs.len()) }).await;
+        let waited = batch.during(pin!(async { sent.recv().await.map(|runs| runs.len()) })).await;
         assert_eq!(waited, Some(2), "a case that takes long does not keep them");
         batch.add(results(1).remove(0), true);
         batch.add(results(1).remove(0), false);
