@@ -95,12 +95,11 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.pipeline.next = next.filter(|_| may_begin).map(|next| Arc::clone(&next.case));
         // A case whose call was already sent is reported with it, even if the run was stopped in between.
         let is_begun = shared.pipeline.sent.is_some();
-        let mut run = match not_to_be_run(planned, &context).filter(|_| !is_begun) {
-            Some(reason) => CaseRun::skipped(planned, &reason),
-            None => {
-                let running = pin!(run_hooked(planned, &context, &mut shared));
-                results.during(running).await
-            }
+        let mut run = if let Some(reason) = not_to_be_run(planned, &context).filter(|_| !is_begun) {
+            CaseRun::skipped(planned, &reason)
+        } else {
+            let running = pin!(run_hooked(planned, &context, &mut shared));
+            results.during(running).await
         };
         if let Some(halt) = &context.halt
             && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)
