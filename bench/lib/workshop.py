@@ -21,8 +21,8 @@ class Workshop:
         self.fuzz_memory = self.built / "fuzz-memory"
         self.http_server = None
 
-    def build(self):
-        packages = ["floor", "tiny-server", "fuzz-memory", *(["mcprove"] if self.builds_mcprove else [])]
+    def build(self, programs=("floor", "tiny-server", "fuzz-memory")):
+        packages = [*programs, *(["mcprove"] if self.builds_mcprove else [])]
         words = ["cargo", "build", "--profile", "dist", "--quiet"]
         subprocess.run([*words, *(word for package in packages for word in ("-p", package))], cwd=ROOT, check=True)
 

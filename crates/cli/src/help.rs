@@ -156,6 +156,10 @@ const HELP: (&str, &str) = ("help", "Print this message or the help of the given
 
 /// The command line that these arguments need: commands that they do not name are in it without their options.
 pub(crate) fn command_line_for(words: &[OsString]) -> clap::Command {
+    // The version names no command.
+    if matches!(words, [word] if word == "--version" || word == "-V") {
+        return program();
+    }
     let named = OUTLINES.iter().find(|outline| words.first().is_some_and(|word| word == outline.name));
     let is_about_program = words.iter().all(|word| ["--help", "-h", "--version", "-V"].iter().any(|flag| word == flag));
     if named.is_none() && !is_about_program {

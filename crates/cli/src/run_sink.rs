@@ -139,11 +139,28 @@ impl<'c> RunSink<'c> {
 
     fn show(&mut self, event: &Event) {
         let Some(terminal) = &mut self.terminal else { return };
+        let shown = terminal.event(event);
+        self.note_unshown(shown);
+    }
+
+    fn note_unshown(&mut self, shown: io::Result<()>) {
         // A reader that went away (`| head`) does not end the run: servers must still be cleaned up.
-        if let Err(error) = terminal.event(event)
+        if let Err(error) = shown
             && error.kind() != io::ErrorKind::BrokenPipe
         {
             self.unshown.get_or_insert(format!("standard output could not be written: {error}"));
+        }
+    }
+
+    /// Shows an event of a run whose cases are shown in order. The report knows the beginning of the case that has ended.
+    fn show_in_order(&mut self, event: &Event) {
+        match (event, &mut self.terminal, self.report.cases.last()) {
+            (Event::CaseStarted(_) | Event::Connected(_) | Event::Frame { .. }, ..) => {}
+            (Event::CaseFinished(finished), Some(terminal), Some(case)) if case.started.index == finished.index => {
+                let shown = terminal.case(&case.started, &case.sessions, finished);
+                self.note_unshown(shown);
+            }
+            (_, _, _) => self.show(event),
         }
     }
 
@@ -183,7 +200,9 @@ impl Sink for RunSink<'_> {
             self.clear_progress();
         }
         self.write_log(&event);
-        if !self.by_completion || !is_of_case(&event) {
+        if !self.by_completion {
+            self.show_in_order(&event);
+        } else if !is_of_case(&event) {
             self.show(&event);
         }
         match &mut event {

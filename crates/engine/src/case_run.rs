@@ -1,6 +1,7 @@
 //! One case from its fixture to its verdict, and the lane of cases that share a server. Long because a case is one sequence of
 //! steps that share its state.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
@@ -26,6 +27,7 @@ use crate::observe::FilesBefore;
 use crate::pipelining::{self, Pipeline, lone_call};
 use crate::prestart::ActTurn;
 use crate::record::{CaseRecord, CaseRun};
+use crate::result_batch::{ResultBatch, Results};
 use crate::server::Opener;
 use crate::stop::{Stop, Stopper};
 use crate::stored_replies::{self, Storing};
@@ -83,8 +85,9 @@ impl CaseContext {
 }
 
 /// Runs the cases of a lane in order and reports each as it ends.
-pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<Box<CaseRun>>) {
+pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::UnboundedSender<Results>) {
     let mut shared = LaneState::default();
+    let mut results = ResultBatch::new(report);
     for (number, planned) in lane.cases.iter().enumerate() {
         let next = lane.cases.get(number + 1).filter(|_| lane.shared);
         shared.goes_on = next.is_some();
@@ -92,9 +95,11 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
         shared.pipeline.next = next.filter(|_| may_begin).map(|next| Arc::clone(&next.case));
         // A case whose call was already sent is reported with it, even if the run was stopped in between.
         let is_begun = shared.pipeline.sent.is_some();
-        let mut run = match not_to_be_run(planned, &context).filter(|_| !is_begun) {
-            Some(reason) => CaseRun::skipped(planned, &reason),
-            None => run_hooked(planned, &context, &mut shared).await,
+        let mut run = if let Some(reason) = not_to_be_run(planned, &context).filter(|_| !is_begun) {
+            CaseRun::skipped(planned, &reason)
+        } else {
+            let running = pin!(run_hooked(planned, &context, &mut shared));
+            results.during(running).await
         };
         if let Some(halt) = &context.halt
             && matches!(run.finished.verdict, Verdict::Failed | Verdict::Error)
@@ -106,8 +111,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
             shared.end().await;
             run.took_longer(began.elapsed());
         }
-        // The receiver is gone if the run was abandoned.
-        let _ = report.send(run);
+        results.add(run, shared.pipeline.sent.is_some());
     }
 }
 

@@ -98,7 +98,9 @@ impl Driver {
         self.shared.goes_on = true;
         let mut run = run_case(&planned, &self.context, &mut self.shared).await;
         let seen = run.seen.take();
-        Driven { events: run.into_events().collect(), seen }
+        let mut events = Vec::new();
+        run.report(|event| events.push(event));
+        Driven { events, seen }
     }
 
     /// Judges an earlier reply by the expectation of a case. The case must be the one that was performed, but for its

@@ -27,6 +27,9 @@ const MAX_TOKENS: u64 = 1024;
 
 /// Why a case is not run where language models are left out, if that is all it is about.
 pub(crate) fn left_out(case: &Case, context: &CaseContext) -> Option<String> {
+    if !context.no_model {
+        return None;
+    }
     let expect = &case.expect;
     let is_only_graded = expect.is_model_graded() && expect.all().all(|planned| planned.check.is_model_graded());
     let has_more = case.agent().is_some_and(|agent| {
@@ -35,7 +38,7 @@ pub(crate) fn left_out(case: &Case, context: &CaseContext) -> Option<String> {
             || !agent.gates.is_empty()
             || !agent.trajectory.checks.is_empty()
     });
-    (context.no_model && is_only_graded && !has_more && case.verify.is_empty())
+    (is_only_graded && !has_more && case.verify.is_empty())
         .then(|| "model-graded, and `--no-model` leaves language models out".to_owned())
 }
 

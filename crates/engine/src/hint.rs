@@ -1,6 +1,5 @@
 //! Hints that would have made a run faster.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcprove_model::{Act, CaseFinished, Isolation, Plan, Target};
@@ -15,8 +14,8 @@ const SHARE_LEFT: f64 = 0.8;
 /// Time of a run that could be saved.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
-    /// Duration of each case.
-    durations: BTreeMap<usize, Duration>,
+    /// Duration of each case, in the order of the plan.
+    durations: Vec<(usize, Duration)>,
     /// Number of servers started.
     started: u32,
     /// Total time of these starts until the first answer.
@@ -25,11 +24,16 @@ pub(crate) struct Spent {
 
 impl Spent {
     pub(crate) fn add(&mut self, finished: &CaseFinished) {
-        self.durations.insert(finished.index, Duration::from_micros(finished.duration_us));
+        self.durations.push((finished.index, Duration::from_micros(finished.duration_us)));
         if finished.timings.start > 0 {
             self.started += 1;
             self.starting += Duration::from_micros(finished.timings.start + finished.timings.handshake);
         }
+    }
+
+    fn duration(&self, index: usize) -> Option<Duration> {
+        let at = self.durations.binary_search_by_key(&index, |(index, _)| *index).ok()?;
+        Some(self.durations[at].1)
     }
 }
 
@@ -40,10 +44,10 @@ pub(crate) fn hint(plan: &Plan, options: &RunOptions, spent: &Spent, took: Durat
         return None;
     }
     // Cases that share a server run one after the other, whatever the number of jobs.
-    let lane_took = |lane: &Lane| lane.cases.iter().filter_map(|planned| spent.durations.get(&planned.index)).sum();
+    let lane_took = |lane: &Lane| lane.cases.iter().filter_map(|planned| spent.duration(planned.index)).sum();
     let side_by_side = (options.jobs == 1 && options.cores > 1).then(|| {
         let durations: Vec<_> = lanes(plan, options.isolation, options.cores).iter().map(lane_took).collect();
-        parallel_hint(&durations, options.cores)
+        parallel_hint(&durations, options.cores, took)
     });
     let shared = (spent.started > 1).then(|| {
         let needed = |isolation| servers(&lanes(plan, Some(isolation), options.jobs));
@@ -70,20 +74,21 @@ struct Hint {
 }
 
 /// Says what `--jobs auto` would have done for a run that went one case after the other; `durations` are of cases, or of
-/// several that share a server.
-fn parallel_hint(durations: &[Duration], cores: usize) -> Option<Hint> {
+/// several that share a server. A prestarted server counts in the time of its case, and starts during that of another.
+fn parallel_hint(durations: &[Duration], cores: usize, took: Duration) -> Option<Hint> {
     let total: Duration = durations.iter().sum();
     let longest = durations.iter().max().copied()?;
     let side_by_side = longest.max(total / u32::try_from(cores.min(durations.len())).unwrap_or(u32::MAX));
-    if side_by_side > total.mul_f64(SHARE_LEFT) {
+    let now = total.min(took);
+    if side_by_side > now.mul_f64(SHARE_LEFT) {
         return None;
     }
     let text = format!(
         "with `--jobs auto` ({cores} at a time) this would take about {:.1} s instead of {:.1} s",
         side_by_side.as_secs_f64(),
-        total.as_secs_f64()
+        now.as_secs_f64()
     );
-    Some(Hint { saves: total.saturating_sub(side_by_side), text })
+    Some(Hint { saves: now.saturating_sub(side_by_side), text })
 }
 
 struct Sharing<'a> {
@@ -123,11 +128,13 @@ mod tests {
 
     #[test]
     fn side_by_side_is_said_only_when_it_would_help() {
-        let hint = parallel_hint(&secs(&[2, 2, 2, 2]), 2).expect("it would help");
+        let long = Duration::from_mins(1);
+        let hint = parallel_hint(&secs(&[2, 2, 2, 2]), 2, long).expect("it would help");
         assert!(hint.text.contains("about 4.0 s instead of 8.0 s"), "{hint:?}");
-        assert!(parallel_hint(&secs(&[8, 1]), 2).is_none());
-        assert!(parallel_hint(&secs(&[2]), 2).is_none());
-        assert!(parallel_hint(&[], 2).is_none());
+        assert!(parallel_hint(&secs(&[8, 1]), 2, long).is_none());
+        assert!(parallel_hint(&secs(&[2]), 2, long).is_none());
+        assert!(parallel_hint(&[], 2, long).is_none());
+        assert!(parallel_hint(&secs(&[2, 2, 2, 2]), 2, Duration::from_secs(4)).is_none(), "prestarted servers");
     }
 
     fn shared(started: u32, starting: u64, jobs: usize, needed: [u32; 2]) -> Option<String> {

@@ -18,7 +18,9 @@ pub(crate) struct Lane {
 pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>, jobs: usize) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::new();
     // The shared lanes by the file that shares them, or by no file where the whole run does: only these are looked at.
-    let mut shared: HashMap<Option<&str>, Vec<usize>> = HashMap::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut by_file: HashMap<Option<&str>, usize> = HashMap::new();
+    let mut last: Option<(Option<&str>, usize)> = None;
     for planned in &plan.cases {
         let within = match isolation.unwrap_or(planned.case.isolation) {
             Isolation::Case => {
@@ -28,16 +30,29 @@ pub(crate) fn lanes(plan: &Plan, isolation: Option<Isolation>, jobs: usize) -> V
             Isolation::File => Some(planned.case.source.path()),
             Isolation::Run => None,
         };
-        let around = shared.entry(within).or_default();
-        let of_a_kind: Vec<usize> =
-            around.iter().copied().filter(|at| same_server(&lanes[*at].cases[0].case, &planned.case)).collect();
+        // Most cases are in the file of the case before.
+        let group = match last {
+            Some((file, group)) if file == within => group,
+            Some(_) | None => *by_file.entry(within).or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            }),
+        };
+        last = Some((within, group));
+        let mut of_a_kind = 0;
+        let mut shortest: Option<usize> = None;
+        for at in groups[group].iter().copied() {
+            if same_server(&lanes[at].cases[0].case, &planned.case) {
+                of_a_kind += 1;
+                shortest = shortest.into_iter().chain([at]).min_by_key(|at| lanes[*at].cases.len());
+            }
+        }
         // A suite that allows it has several servers of a kind, one a lane; its cases go to the shortest.
-        let is_full = of_a_kind.len() >= side_by_side(&planned.case, jobs);
-        let shortest = of_a_kind.into_iter().filter(|_| is_full).min_by_key(|at| lanes[*at].cases.len());
-        if let Some(at) = shortest {
+        let is_full = of_a_kind >= side_by_side(&planned.case, jobs);
+        if let Some(at) = shortest.filter(|_| is_full) {
             lanes[at].cases.push(planned.clone());
         } else {
-            around.push(lanes.len());
+            groups[group].push(lanes.len());
             lanes.push(Lane { cases: vec![planned.clone()], shared: true });
         }
     }

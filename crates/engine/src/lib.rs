@@ -43,6 +43,7 @@ mod probes;
 mod record;
 mod reply_shape;
 mod restart;
+mod result_batch;
 mod run;
 mod runtime_pool;
 mod sandbox_refusals;

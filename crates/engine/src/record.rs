@@ -57,13 +57,16 @@ impl CaseRun {
             .chain(std::iter::once(Event::CaseFinished(self.finished.clone())))
     }
 
-    pub(crate) fn into_events(self) -> impl Iterator<Item = Event> {
-        let index = self.finished.index;
-        let frames = self.frames.into_iter().map(move |(session, frame)| Event::Frame { index, session, frame });
-        std::iter::once(Event::CaseStarted(self.started))
-            .chain(self.connected.into_iter().map(Event::Connected))
-            .chain(frames)
-            .chain(std::iter::once(Event::CaseFinished(self.finished)))
+    /// Reports its events in order.
+    pub(crate) fn report(self: Box<Self>, mut take: impl FnMut(Event)) {
+        let Self { started, connected, frames, finished, seen: _, server_end: _, scanned: _ } = *self;
+        let index = finished.index;
+        take(Event::CaseStarted(started));
+        connected.into_iter().map(Event::Connected).for_each(&mut take);
+        for (session, frame) in frames {
+            take(Event::Frame { index, session, frame });
+        }
+        take(Event::CaseFinished(finished));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The shape of an act's own reply, which no suite has to ask for.
 
 use mcprove_judge::reply_shape::{ReplyKind, ShapeFault, faults};
-use mcprove_model::{Act, Finding, Outcome, Prompts, ResourceAsk};
+use mcprove_model::{Act, Finding, Outcome, Prompts, ResourceAsk, member_of};
 use serde_json::Value;
 
 use crate::conversation::Conversation;
@@ -13,10 +13,13 @@ pub(crate) fn judge(what: &str, outcome: &Outcome, talk: &Conversation<'_>) -> O
         return None;
     }
     // An intermediate result of 2026-07-28 that was not resolved is judged by the session.
-    if result.get("resultType").and_then(Value::as_str).is_some_and(|kind| kind != "complete") {
+    if member_of(result, "resultType").and_then(Value::as_str).is_some_and(|kind| kind != "complete") {
         return None;
     }
     let faults = faults(kind(&talk.case.act)?, talk.session.negotiated().revision, result);
+    if faults.is_empty() {
+        return None;
+    }
     let refused: Vec<&ShapeFault> = faults.iter().filter(|fault| !fault.refused_by.is_empty()).collect();
     let shown = |faults: &[&ShapeFault]| {
         let listed: Vec<&str> = faults.iter().take(5).map(|fault| fault.message.as_str()).collect();
@@ -28,9 +31,6 @@ pub(crate) fn judge(what: &str, outcome: &Outcome, talk: &Conversation<'_>) -> O
         let text = format!("the reply to {what} is refused by {}", first.refused_by);
         let finding = Finding::error("reply-shape", text).compared("a reply of the protocol's shape", shown(&refused));
         return Some(finding.help("fix the server; `implicit: off` in the suite accepts such replies"));
-    }
-    if faults.is_empty() {
-        return None;
     }
     let text = format!("the reply to {what} does not have the shape the protocol asks for; official clients accept it");
     let tolerated: Vec<&ShapeFault> = faults.iter().collect();

@@ -212,7 +212,8 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
             pool.begin(&mut workers, |thread| {
                 let (mut context, report) = (contexts[thread].clone(), report.clone());
                 context.turn = turn.act.clone();
-                async move {
+                // A lane has a large state, which a task moves several times.
+                Box::pin(async move {
                     let _held = turn.come().await;
                     if lane.cases.iter().any(|planned| is_virtual(&planned.case)) {
                         run_virtual_lane(lane, context, report).await;
@@ -220,14 +221,16 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
                         run_lane(lane, context, report).await;
                     }
                     thread
-                }
+                })
             });
         }
         ordered.show_progress(workers.len(), calls.load(Ordering::Relaxed), load.progress(), sink);
         tokio::select! {
             biased;
-            Some(run) = reports.recv() => {
-                ordered.take(run, sink);
+            Some(runs) = reports.recv() => {
+                for run in runs {
+                    ordered.take(run, sink);
+                }
             }
             _ = clock.tick() => {}
             Some(joined) = workers.join_next() => {
@@ -328,10 +331,10 @@ impl InOrder<'_> {
             if let Some(result) = run.scanned.take() {
                 sink.scanned(run.finished.index, result);
             }
-            for mut event in run.into_events() {
+            run.report(|mut event| {
                 self.masks.cover(&mut event);
                 sink.event(event);
-            }
+            });
         }
     }
 

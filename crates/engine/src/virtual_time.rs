@@ -15,7 +15,8 @@ use tokio::time::Instant;
 
 use crate::case_run::{CaseContext, run_lane};
 use crate::lanes::Lane;
-use crate::record::{CaseRecord, CaseRun};
+use crate::record::CaseRecord;
+use crate::result_batch::Results;
 
 /// 2026-01-01T00:00:00Z, so that what is dated in virtual time is the same in every run.
 const BEGIN_UNIX_MS: u64 = 1_767_225_600_000;
@@ -31,11 +32,7 @@ pub(crate) fn is_virtual(case: &Case) -> bool {
 }
 
 /// Runs a lane in a time of its own.
-pub(crate) async fn run_virtual_lane(
-    lane: Lane,
-    mut context: CaseContext,
-    report: mpsc::UnboundedSender<Box<CaseRun>>,
-) {
+pub(crate) async fn run_virtual_lane(lane: Lane, mut context: CaseContext, report: mpsc::UnboundedSender<Results>) {
     // Processes live in real time: what waits for them must not see virtual time pass.
     context.hooks = context.hooks.run_on(Handle::current());
     let running = tokio::task::spawn_blocking(move || {
@@ -46,7 +43,7 @@ pub(crate) async fn run_virtual_lane(
                     let mut record = CaseRecord::new(planned);
                     let text = format!("a clock for virtual time could not be made: {error}");
                     record.findings.push(Finding::error("virtual-time", text));
-                    let _ = report.send(record.finish(Verdict::Error));
+                    let _ = report.send(vec![record.finish(Verdict::Error)]);
                 }
             }
         }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use mcprove_model::{Observation, Outcome, nearest};
+use mcprove_model::{Observation, Outcome, member_of, nearest};
 use serde_json::{Value, json};
 use smol_str::SmolStr;
 
@@ -138,7 +138,7 @@ fn walk<'v>(start: &'v Value, root: &str, segments: &[Segment]) -> Result<Cow<'v
     let mut value = start;
     for (at, segment) in segments.iter().enumerate() {
         let next = match segment {
-            Segment::Key(key) => value.get(key.as_str()),
+            Segment::Key(key) => member_of(value, key),
             Segment::Index(index) => value.get(*index),
             Segment::Length => match value {
                 Value::Array(items) => return Ok(Cow::Owned(json!(items.len()))),

@@ -2,6 +2,7 @@
 //! bytes of text can become forty times as many.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -41,6 +42,39 @@ pub fn read(bytes: &[u8], most: usize) -> Result<ParsedJson, serde_json::Error> 
     let value = Seed(&count).deserialize(&mut reader)?;
     reader.end()?;
     Ok(ParsedJson { value, size: most - count.left.get(), duplicate: count.duplicate.into_inner() })
+}
+
+/// A text whose members were taken apart, with what is known about it.
+#[derive(Debug, PartialEq)]
+pub struct ParsedMembers<const N: usize> {
+    /// Its top level.
+    pub top: TopLevel<N>,
+    /// About how many bytes it takes in memory.
+    pub size: usize,
+    /// A key that is in one of its objects twice; the last value is kept.
+    pub duplicate: Option<String>,
+}
+
+/// The top level of a text.
+#[derive(Debug, PartialEq)]
+pub enum TopLevel<const N: usize> {
+    /// An object: the members that were asked for.
+    Members([Option<Value>; N]),
+    /// Anything else.
+    Other(Value),
+}
+
+/// Reads a text as [`read`] does; of an object at its top, only the members of these names are kept, without a map of them.
+pub fn read_members<const N: usize>(
+    bytes: &[u8],
+    names: &[&str; N],
+    most: usize,
+) -> Result<ParsedMembers<N>, serde_json::Error> {
+    let count = Count { left: Cell::new(most), most, duplicate: RefCell::default() };
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let top = reader.deserialize_any(MembersVisitor { count: &count, names })?;
+    reader.end()?;
+    Ok(ParsedMembers { top, size: most - count.left.get(), duplicate: count.duplicate.into_inner() })
 }
 
 /// A value within [`MOST`], for readers that decide themselves where it ends.
@@ -173,6 +207,94 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
+/// Reads the top level of a text.
+struct MembersVisitor<'c, 'n, const N: usize> {
+    count: &'c Count,
+    names: &'n [&'n str; N],
+}
+
+impl<'de, const N: usize> Visitor<'de> for MembersVisitor<'_, '_, N> {
+    type Value = TopLevel<N>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Seed(self.count).expecting(f)
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Self::Value, E> {
+        Seed(self.count).visit_bool(value).map(TopLevel::Other)
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Self::Value, E> {
+        Seed(self.count).visit_i64(value).map(TopLevel::Other)
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Self::Value, E> {
+        Seed(self.count).visit_u64(value).map(TopLevel::Other)
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Self::Value, E> {
+        Seed(self.count).visit_f64(value).map(TopLevel::Other)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Self::Value, E> {
+        Seed(self.count).visit_str(value).map(TopLevel::Other)
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+        Seed(self.count).visit_unit().map(TopLevel::Other)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+        Seed(self.count).visit_seq(items).map(TopLevel::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut members = [const { None }; N];
+        let mut others = BTreeSet::new();
+        let mut is_first = true;
+        while let Some(key) = entries.next_key_seed(MemberKey(self.names))? {
+            let length = match &key {
+                Ok(at) => self.names[*at].len(),
+                Err(other) => other.len(),
+            };
+            let around = if std::mem::take(&mut is_first) { MAP + VALUE } else { VALUE };
+            self.count.take(length + TEXT + around)?;
+            let value = entries.next_value_seed(Seed(self.count))?;
+            let twice = match key {
+                Ok(at) => members[at].replace(value).map(|_| self.names[at].to_owned()),
+                Err(other) => others.replace(other),
+            };
+            if let Some(twice) = twice {
+                self.count.duplicate.borrow_mut().get_or_insert(twice);
+            }
+        }
+        Ok(TopLevel::Members(members))
+    }
+}
+
+/// Reads a key: the position of a known name, or the key.
+struct MemberKey<'n, const N: usize>(&'n [&'n str; N]);
+
+impl<'de, const N: usize> DeserializeSeed<'de> for MemberKey<'_, N> {
+    type Value = Result<usize, String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<const N: usize> Visitor<'_> for MemberKey<'_, N> {
+    type Value = Result<usize, String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().position(|name| *name == key).ok_or_else(|| key.to_owned()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,7 +321,30 @@ mod tests {
         assert_eq!(duplicate(r#"{"a":{"b":1},"b":2}"#), None);
     }
 
+    #[test]
+    fn members_are_taken_apart() {
+        let members = |text: &str| read_members(text.as_bytes(), &["a", "b"], MOST).expect("JSON");
+        let one = members(r#"{"c":{"a":9},"\u0061":1,"b":null}"#);
+        assert_eq!(one.top, TopLevel::Members([Some(1.into()), Some(Value::Null)]));
+        assert_eq!(one.duplicate, None);
+        assert_eq!(members(r#"{"a":1,"a":2}"#).top, TopLevel::Members([Some(2.into()), None]));
+        for text in [r#"{"a":1,"a":2}"#, r#"{"c":1,"c":2}"#, r#"{"b":{"x":1,"x":2}}"#, "[1,2]", "7", "\"a\"", "{}"] {
+            let (whole, apart) = (read(text.as_bytes(), MOST).expect("JSON"), members(text));
+            assert_eq!((apart.size, apart.duplicate), (whole.size, whole.duplicate), "{text}");
+            if let TopLevel::Other(value) = apart.top {
+                assert_eq!(value, whole.value, "{text}");
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn members_are_refused_where_values_are(text in r#"[\[\]{},:0-9."a-z\\ eE+-]{0,40}"#) {
+            let (whole, apart) = (read(text.as_bytes(), 500), read_members(text.as_bytes(), &["a", "b"], 500));
+            let message = |error: serde_json::Error| error.to_string();
+            prop_assert_eq!(whole.map(|read| read.size).map_err(message), apart.map(|read| read.size).map_err(message));
+        }
+
         #[test]
         fn values_are_those_of_the_usual_parser(text in r#"[\[\]{},:0-9."a-z\\ eE+-]{0,40}"#) {
             let usual = serde_json::from_str::<Value>(&text).ok();

@@ -111,18 +111,26 @@ impl FrameKind {
 
     /// The kind of an object.
     pub fn of_object(message: &Map<String, Value>) -> Self {
-        let (is_versioned, has_id) = (message.contains_key("jsonrpc"), message.contains_key("id"));
-        if message.get("method").is_some_and(Value::is_string) {
-            return match message.get("id") {
+        Self::of_members(
+            message.contains_key("jsonrpc"),
+            message.get("id"),
+            message.get("method"),
+            message.contains_key("result") || message.contains_key("error"),
+        )
+    }
+
+    /// The kind of an object with these members; `answers` where it has a result or an error.
+    pub fn of_members(is_versioned: bool, id: Option<&Value>, method: Option<&Value>, answers: bool) -> Self {
+        if method.is_some_and(Value::is_string) {
+            return match id {
                 // Structured log lines may well have a `method`; a message says `jsonrpc`.
                 _ if !is_versioned => Self::Stray,
                 None | Some(Value::Null) => Self::Notification,
                 Some(_) => Self::Request,
             };
         }
-        let answers = message.contains_key("result") || message.contains_key("error");
         // `{"level": "error", "error": "…"}` is a log line.
-        let is_reply = if answers { is_versioned || has_id } else { is_versioned && has_id };
+        let is_reply = if answers { is_versioned || id.is_some() } else { is_versioned && id.is_some() };
         if is_reply { Self::Reply } else { Self::Stray }
     }
 }

@@ -1,23 +1,39 @@
 //! Lenient views of what servers send: they take what is there and never fail.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::bounded_json::{self, BoundedValue};
 
+/// Maps up to this size are searched key by key: hashing a key costs more.
+const FEW: usize = 8;
+
+/// The member of an object.
+pub fn member<'v>(map: &'v Map<String, Value>, key: &str) -> Option<&'v Value> {
+    if map.len() > FEW {
+        return map.get(key);
+    }
+    map.iter().find(|(name, _)| *name == key).map(|(_, value)| value)
+}
+
+/// The member of a value; none if it is no object.
+pub fn member_of<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    member(value.as_object()?, key)
+}
+
 /// The text of a tool result: every `type: "text"` item, joined by line breaks.
 pub fn text_of_tool_result(result: &Value) -> String {
-    let Some(items) = result.get("content").and_then(Value::as_array) else { return String::new() };
+    let Some(items) = member_of(result, "content").and_then(Value::as_array) else { return String::new() };
     let mut text = String::new();
     let mut first = true;
     for item in items {
-        if item.get("type").and_then(Value::as_str) != Some("text") {
+        if member_of(item, "type").and_then(Value::as_str) != Some("text") {
             continue;
         }
         if !first {
             text.push('\n');
         }
         first = false;
-        text.push_str(item.get("text").and_then(Value::as_str).unwrap_or_default());
+        text.push_str(member_of(item, "text").and_then(Value::as_str).unwrap_or_default());
     }
     text
 }

@@ -95,7 +95,9 @@ pub use grading::{CriterionGrade, Grade, Grades, Judge, MODEL_GRADED_TAG, Questi
 pub use http_settings::{ClientCertificate, HttpSettings, TlsSettings};
 pub use isolation::Isolation;
 pub use latency::LatencyHistogram;
-pub use lenient_view::{documents_at_lines, first_json, text_of_contents, text_of_prompt, text_of_tool_result};
+pub use lenient_view::{
+    documents_at_lines, first_json, member, member_of, text_of_contents, text_of_prompt, text_of_tool_result,
+};
 pub use load::{
     CallStats, ErrorStats, LoadBegin, LoadError, LoadPlan, LoadRecord, LoadWindow, MemoryGrowth, RateLimit, RateStep,
     UsageSample, per_second, share,

@@ -111,8 +111,8 @@ impl Observation {
         let (text, is_error, structured) = match &outcome {
             Outcome::Result(result) => (
                 lenient_view::text_of_tool_result(result),
-                result.get("isError") == Some(&Value::Bool(true)),
-                result.get("structuredContent").cloned(),
+                lenient_view::member_of(result, "isError") == Some(&Value::Bool(true)),
+                lenient_view::member_of(result, "structuredContent").cloned(),
             ),
             Outcome::Error(_)
             | Outcome::Malformed(_)

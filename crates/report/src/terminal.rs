@@ -116,6 +116,13 @@ struct Current {
     sessions: Vec<Connected>,
 }
 
+/// What is known of a case before its end.
+#[derive(Clone, Copy, Debug)]
+struct CaseHead<'c> {
+    started: &'c CaseStarted,
+    sessions: &'c [Connected],
+}
+
 impl<W: io::Write> Terminal<W> {
     /// Starts with nothing written.
     pub fn new(out: W, options: TerminalOptions) -> Self {
@@ -184,12 +191,23 @@ impl<W: io::Write> Terminal<W> {
                 }
             }
             Event::Frame { .. } => {}
-            Event::CaseFinished(finished) => self.case_finished(&mut text, finished),
+            Event::CaseFinished(finished) => {
+                if let Some(Current { started, sessions }) = self.current.take() {
+                    self.case_finished(&mut text, CaseHead { started: &started, sessions: &sessions }, finished);
+                }
+            }
             Event::RunFinished(finished) => {
                 self.case_unfinished()?;
                 self.run_finished(&mut text, Some(finished));
             }
         }
+        self.write(&text)
+    }
+
+    /// Takes in a whole case, in place of its events.
+    pub fn case(&mut self, started: &CaseStarted, sessions: &[Connected], finished: &CaseFinished) -> io::Result<()> {
+        let mut text = String::new();
+        self.case_finished(&mut text, CaseHead { started, sessions }, finished);
         self.write(&text)
     }
 
@@ -204,13 +222,12 @@ impl<W: io::Write> Terminal<W> {
         }
         self.write(&text)?;
         for case in &report.cases {
-            let mut text = String::new();
-            self.current = Some(Current { started: case.started.clone(), sessions: case.sessions.clone() });
-            match &case.finished {
-                Some(finished) => self.case_finished(&mut text, finished),
-                None => self.case_unfinished()?,
+            if let Some(finished) = &case.finished {
+                self.case(&case.started, &case.sessions, finished)?;
+            } else {
+                self.current = Some(Current { started: case.started.clone(), sessions: Vec::new() });
+                self.case_unfinished()?;
             }
-            self.write(&text)?;
         }
         let mut text = String::new();
         self.run_finished(&mut text, report.end().as_ref());
@@ -250,8 +267,7 @@ impl<W: io::Write> Terminal<W> {
         }
     }
 
-    fn case_finished(&mut self, text: &mut String, finished: &CaseFinished) {
-        let Some(current) = self.current.take() else { return };
+    fn case_finished(&mut self, text: &mut String, current: CaseHead<'_>, finished: &CaseFinished) {
         match &finished.verdict {
             Verdict::Passed => self.summary.passed += 1,
             Verdict::Failed => self.summary.failed += 1,
@@ -264,15 +280,15 @@ impl<W: io::Write> Terminal<W> {
         if finished.load.is_some() {
             self.next_step = NextStep::None; // The cases of a load cannot be run one by one.
         }
-        self.remember(&current.started, Some(finished));
+        self.remember(current.started, Some(finished));
         self.used.add(finished);
-        self.times.add(finished, &current.sessions);
+        self.times.add(finished, current.sessions);
         match &finished.verdict {
             Verdict::Passed => {
                 if self.verbosity != Verbosity::Quiet {
-                    self.result_line(text, &current.started, finished);
+                    self.result_line(text, current.started, finished);
                     let mut details = self.load_details(finished);
-                    self.passing_details(&mut details, &current, finished);
+                    self.passing_details(&mut details, current, finished);
                     indent(text, &details);
                 }
             }
@@ -288,15 +304,15 @@ impl<W: io::Write> Terminal<W> {
             Verdict::Skipped { reason } if reason == NOT_RUN => self.unrun += 1,
             Verdict::Skipped { reason } => {
                 if self.verbosity != Verbosity::Quiet {
-                    self.skip_line(text, &current.started, reason);
+                    self.skip_line(text, current.started, reason);
                 }
             }
             Verdict::Failed | Verdict::Error => {
                 let reason = worst_message(&finished.findings).to_owned();
                 self.failed.push(FailedCase { started: current.started.clone(), reason });
-                self.result_line(text, &current.started, finished);
+                self.result_line(text, current.started, finished);
                 let mut details = self.load_details(finished);
-                self.failing_details(&mut details, &current, finished);
+                self.failing_details(&mut details, current, finished);
                 indent(text, &details);
                 text.push('\n');
             }
@@ -352,7 +368,7 @@ impl<W: io::Write> Terminal<W> {
         finished.load.as_deref().map(|load| table(load, &self.style)).unwrap_or_default()
     }
 
-    fn passing_details(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
+    fn passing_details(&self, text: &mut String, current: CaseHead<'_>, finished: &CaseFinished) {
         let mut sub_results = 0;
         for finding in &finished.findings {
             let always = finding.is_prominent();
@@ -377,9 +393,8 @@ impl<W: io::Write> Terminal<W> {
         }
     }
 
-    fn failing_details(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
-        let started = &current.started;
-        let _ = writeln!(text, "{}", self.style.paint(Role::Faint, &escape::line(&started.place())));
+    fn failing_details(&self, text: &mut String, current: CaseHead<'_>, finished: &CaseFinished) {
+        let _ = writeln!(text, "{}", self.style.paint(Role::Faint, &escape::line(&current.started.place())));
         if self.verbosity == Verbosity::Verbose {
             self.circumstances(text, current, finished);
         }
@@ -388,8 +403,8 @@ impl<W: io::Write> Terminal<W> {
         text.push_str(&explain(finished, self.depth(), &narrow));
     }
 
-    fn circumstances(&self, text: &mut String, current: &Current, finished: &CaseFinished) {
-        for session in &current.sessions {
+    fn circumstances(&self, text: &mut String, current: CaseHead<'_>, finished: &CaseFinished) {
+        for session in current.sessions {
             evidence::session(text, session, &self.style);
         }
         evidence::times(text, &finished.timings, &self.style);

@@ -25,6 +25,8 @@ pub(crate) struct LinePipe<R, W> {
     limit: usize,
     skipping: bool,
     ended: bool,
+    /// True if nothing is written for now.
+    holds: bool,
 }
 
 /// Item read from a [`LinePipe`].
@@ -51,6 +53,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
             limit,
             skipping: false,
             ended: false,
+            holds: false,
         }
     }
 
@@ -67,6 +70,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
         if self.writer.is_some() {
             self.outbox.extend_from_slice(bytes);
         }
+    }
+
+    /// Keeps what is queued from being written, or ends that: lines that follow each other then go out together.
+    pub(crate) fn hold(&mut self, holds: bool) {
+        self.holds = holds;
     }
 
     /// True if everything queued has been written.
@@ -100,7 +108,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
             if self.inbox.capacity() - self.inbox.len() < LEAST {
                 self.inbox.reserve(CHUNK);
             }
-            let writing = self.writer.is_some() && !self.outbox.is_empty();
+            let writing = self.writer.is_some() && !self.outbox.is_empty() && !self.holds;
             tokio::select! {
                 biased;
                 written = write(&mut self.writer, &self.outbox), if writing => match written {
@@ -244,6 +252,24 @@ mod tests {
         assert_eq!(begun(b"{\"id\":"), Some(Bytes::from_static(b"{\"id\":")));
         assert_eq!(begun(b""), None);
         assert_eq!(begun(b"a whole line\nand more"), None, "it has not been looked at yet");
+    }
+
+    #[test]
+    fn what_is_held_goes_out_with_what_follows() {
+        block_on(async {
+            let (near, mut far) = tokio::io::duplex(64);
+            let (reader, writer) = tokio::io::split(near);
+            let mut pipe = LinePipe::new(reader, writer, 1000);
+            pipe.send(b"one");
+            pipe.hold(true);
+            let mut chunk = [0; 64];
+            let held = tokio::select! { biased; _ = pipe.receive() => false, _ = far.read(&mut chunk) => false, () = std::future::ready(()) => true };
+            assert!(held, "nothing was written");
+            pipe.hold(false);
+            pipe.send(b"two");
+            let count = tokio::select! { biased; _ = pipe.receive() => 0, count = far.read(&mut chunk) => count.expect("bytes") };
+            assert_eq!(&chunk[..count], b"one\ntwo\n");
+        });
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Classification of frames as JSON-RPC messages, for any input, however broken.
 
-use mcprove_model::{FrameKind, RpcError, bounded_json};
-use serde_json::{Map, Value};
+use mcprove_model::bounded_json::{self, TopLevel};
+use mcprove_model::{FrameKind, RpcError};
+use serde_json::Value;
 
 /// Meaning of a frame's bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,8 +95,14 @@ pub(crate) fn measure(bytes: &[u8]) -> Measured {
         Some(rest) => (rest, true),
         None => (bytes, false),
     };
-    let mut measured = match bounded_json::read(bytes, bounded_json::MOST) {
-        Ok(read) => Measured { message: from_value(read.value), size: read.size, duplicate: read.duplicate },
+    let mut measured = match bounded_json::read_members(bytes, Members::NAMES, bounded_json::MOST) {
+        Ok(read) => {
+            let message = match read.top {
+                TopLevel::Members(members) => Members::new(members).into_message(),
+                TopLevel::Other(value) => from_value(value),
+            };
+            Measured { message, size: read.size, duplicate: read.duplicate }
+        }
         Err(error) => Measured { message: unreadable(bytes, &error), size: 0, duplicate: None },
     };
     if marked && let Message::Reply(reply) = &mut measured.message {
@@ -166,7 +173,7 @@ fn plain_error(error: &serde_json::Error) -> String {
 
 fn from_value(value: Value) -> Message {
     match value {
-        Value::Object(map) => from_object(map),
+        Value::Object(mut map) => Members::new(Members::NAMES.map(|name| map.remove(name))).into_message(),
         Value::Array(items) if items.iter().any(Value::is_object) => {
             let messages: Vec<_> = items.into_iter().map(from_value).collect();
             if messages.iter().all(|m| matches!(m, Message::NonProtocol(_))) {
@@ -180,22 +187,43 @@ fn from_value(value: Value) -> Message {
     }
 }
 
-fn from_object(mut map: Map<String, Value>) -> Message {
-    let kind = FrameKind::of_object(&map);
-    let (version, id) = (map.remove("jsonrpc"), map.remove("id"));
-    match (kind, map.remove("method")) {
-        (FrameKind::Request, Some(Value::String(method))) => {
-            let params = map.remove("params").unwrap_or(Value::Null);
-            Message::Request { id: id.unwrap_or(Value::Null), method, params }
+/// The members of an object that decide what it is.
+struct Members {
+    jsonrpc: Option<Value>,
+    id: Option<Value>,
+    method: Option<Value>,
+    params: Option<Value>,
+    result: Option<Value>,
+    error: Option<Value>,
+}
+
+impl Members {
+    const NAMES: &[&str; 6] = &["jsonrpc", "id", "method", "params", "result", "error"];
+
+    /// The values of [`Members::NAMES`].
+    fn new([jsonrpc, id, method, params, result, error]: [Option<Value>; 6]) -> Self {
+        Self { jsonrpc, id, method, params, result, error }
+    }
+
+    fn into_message(self) -> Message {
+        let Self { jsonrpc, id, method, params, result, error } = self;
+        let answers = result.is_some() || error.is_some();
+        let kind = FrameKind::of_members(jsonrpc.is_some(), id.as_ref(), method.as_ref(), answers);
+        match (kind, method) {
+            (FrameKind::Request, Some(Value::String(method))) => {
+                let params = params.unwrap_or(Value::Null);
+                Message::Request { id: id.unwrap_or(Value::Null), method, params }
+            }
+            (FrameKind::Notification, Some(Value::String(method))) => {
+                Message::Notification { method, params: params.unwrap_or(Value::Null) }
+            }
+            (FrameKind::Reply, _) => {
+                let fault = version_fault(jsonrpc.as_ref());
+                let body = fault.map_or_else(|| reply_body(result, error), ReplyBody::Broken);
+                Message::Reply(Reply { id, body })
+            }
+            (_, _) => Message::NonProtocol(NonProtocol::Text),
         }
-        (FrameKind::Notification, Some(Value::String(method))) => {
-            Message::Notification { method, params: map.remove("params").unwrap_or(Value::Null) }
-        }
-        (FrameKind::Reply, _) => {
-            let body = version_fault(version.as_ref()).map_or_else(|| reply_body(map), ReplyBody::Broken);
-            Message::Reply(Reply { id, body })
-        }
-        (_, _) => Message::NonProtocol(NonProtocol::Text),
     }
 }
 
@@ -207,8 +235,8 @@ fn version_fault(version: Option<&Value>) -> Option<String> {
     }
 }
 
-fn reply_body(mut map: Map<String, Value>) -> ReplyBody {
-    match (map.remove("result"), map.remove("error")) {
+fn reply_body(result: Option<Value>, error: Option<Value>) -> ReplyBody {
+    match (result, error) {
         (Some(result @ Value::Object(_)), None) => ReplyBody::Result(result),
         (Some(result), None) => ReplyBody::Broken(format!("has a result that is {}, not an object", kind(&result))),
         (Some(_), Some(Value::Null)) => ReplyBody::Broken("has `\"error\": null` next to its result".to_owned()),

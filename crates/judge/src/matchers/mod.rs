@@ -83,7 +83,12 @@ pub(crate) trait Matcher: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// A remark on a value that is as expected.
+    /// True if it may remark on a value that is as expected.
+    fn makes_remarks(&self) -> bool {
+        false
+    }
+
+    /// A remark on a value that is as expected, where it makes some.
     fn remark(&self, _value: &Value, _stored: &StoredValues) -> Option<String> {
         None
     }
@@ -453,7 +458,8 @@ impl Check for Expected {
     }
 
     fn remark(&self, seen: &Observation) -> Option<String> {
-        let value = self.value(seen)?;
+        // Most matchers make none, and the value is looked up for those that do.
+        let value = self.matcher.makes_remarks().then(|| self.value(seen))??;
         Some(format!("`{}` is {}", self.target.text(), self.matcher.remark(&value, &seen.stored)?))
     }
 

@@ -1,5 +1,6 @@
 //! The parts that replies are made of.
 
+use mcprove_model::member;
 use serde_json::{Map, Value};
 
 use super::walk::{Clients, Walk, is_date_time};
@@ -10,9 +11,9 @@ const BLOCKS: &[&str] = &["text", "image", "audio", "resource", "resource_link"]
 /// A content block of a tool result or a prompt message.
 pub(super) fn block(walk: &mut Walk, value: &Value) {
     let Some(map) = walk.object(value, Clients::Both) else { return };
-    match map.get("type") {
+    match member(map, "type") {
         // pydantic takes a text without a type for a text.
-        None if map.get("text").is_some_and(Value::is_string) => {
+        None if member(map, "text").is_some_and(Value::is_string) => {
             return walk.fault("has no `type`", Clients::TypeScript);
         }
         None => return walk.fault("has no `type`", Clients::Both),
@@ -23,7 +24,7 @@ pub(super) fn block(walk: &mut Walk, value: &Value) {
         }
         Some(other) => return walk.at("type", |walk| walk.text(other)),
     }
-    match map.get("type").and_then(Value::as_str) {
+    match member(map, "type").and_then(Value::as_str) {
         Some("text") => walk.required_text(map, "text"),
         Some("resource") => walk.required(map, "resource", Clients::Both, resource_contents),
         Some("resource_link") => resource_members(walk, map),
@@ -40,7 +41,7 @@ pub(super) fn block(walk: &mut Walk, value: &Value) {
 pub(super) fn resource_contents(walk: &mut Walk, value: &Value) {
     let Some(map) = walk.object(value, Clients::Both) else { return };
     walk.uri(map, "uri");
-    match (map.get("text"), map.get("blob")) {
+    match (member(map, "text"), member(map, "blob")) {
         (Some(text), None) => walk.at("text", |walk| walk.text(text)),
         (None, Some(blob)) => walk.at("blob", |walk| walk.base64(blob)),
         // The clients take the first that fits.
@@ -110,7 +111,7 @@ pub(super) fn tool(walk: &mut Walk, value: &Value) {
 /// An input schema: the TypeScript client takes objects only.
 fn object_schema(walk: &mut Walk, schema: &Value) {
     let Some(map) = walk.object(schema, Clients::Both) else { return };
-    if map.get("type").and_then(Value::as_str) != Some("object") {
+    if member(map, "type").and_then(Value::as_str) != Some("object") {
         walk.fault("must have `\"type\": \"object\"`", Clients::TypeScript);
     }
 }

@@ -1,5 +1,6 @@
 //! A walk through a reply that collects deviations with their places.
 
+use mcprove_model::member;
 use serde_json::{Map, Value};
 
 use super::ShapeFault;
@@ -85,7 +86,7 @@ impl Walk {
         absent: Clients,
         visit: impl FnOnce(&mut Self, &Value),
     ) {
-        match map.get(key) {
+        match member(map, key) {
             Some(value) => self.at(key, |walk| visit(walk, value)),
             None => self.fault(&format!("has no `{key}`"), absent),
         }
@@ -93,7 +94,7 @@ impl Walk {
 
     /// Visits a member that may be absent; pydantic takes null for an absent one, zod does not.
     pub(super) fn optional(&mut self, map: &Map<String, Value>, key: &str, visit: impl FnOnce(&mut Self, &Value)) {
-        match map.get(key) {
+        match member(map, key) {
             Some(Value::Null) => self.at(key, |walk| walk.fault("must not be null: leave it out", Clients::TypeScript)),
             Some(value) => self.at(key, |walk| visit(walk, value)),
             None => {}
@@ -138,7 +139,7 @@ impl Walk {
 
     /// A flag that pydantic declares without null.
     pub(super) fn flag_never_null(&mut self, map: &Map<String, Value>, key: &str) {
-        if let Some(value) = map.get(key) {
+        if let Some(value) = member(map, key) {
             self.at(key, |walk| walk.flag(value));
         }
     }

@@ -5,6 +5,7 @@ mod case_table;
 mod folder;
 mod imports;
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -320,24 +321,42 @@ struct Named<'n> {
 /// The names of cases, and where each was first used: those of assertion files by folder, those of suite files by file.
 #[derive(Default)]
 struct Names {
-    first: HashMap<PathBuf, HashMap<String, (Arc<SourceFile>, Span)>>,
+    places: HashMap<PathBuf, usize>,
+    /// The place of the last case, which is that of most others.
+    last: Option<(PathBuf, usize)>,
+    first: Vec<HashMap<String, (Arc<SourceFile>, Span)>>,
 }
 
 impl Names {
     /// Takes a name, or says who has it already: results are kept by name.
     fn register(&mut self, named: &Named<'_>, source: &Arc<SourceFile>) -> Option<Finding> {
-        if !self.first.contains_key(named.within) {
-            self.first.insert(named.within.to_path_buf(), HashMap::new());
-        }
-        let names = self.first.get_mut(named.within)?;
-        let Some((first, span)) = names.get(named.name) else {
-            names.insert(named.name.to_owned(), (Arc::clone(source), named.span));
-            return None;
+        let at = self.place(named.within);
+        let (first, span) = match self.first[at].entry(named.name.to_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert((Arc::clone(source), named.span));
+                return None;
+            }
+            Entry::Occupied(entry) => entry.into_mut(),
         };
         let message =
             format!("`{}` is already the name of {}:{}", named.name, first.path(), first.position(span.start).line);
         let place = source.place(named.span);
         Some(Finding::error("duplicate-name", message).at(place).help("give one of them another name"))
+    }
+
+    /// The position of the names of a place.
+    fn place(&mut self, within: &Path) -> usize {
+        if let Some((last, at)) = &self.last
+            && last.as_os_str() == within.as_os_str()
+        {
+            return *at;
+        }
+        let at = *self.places.entry(within.to_path_buf()).or_insert_with(|| {
+            self.first.push(HashMap::new());
+            self.first.len() - 1
+        });
+        self.last = Some((within.to_path_buf(), at));
+        at
     }
 }
 

@@ -102,6 +102,9 @@ impl Session {
 
     /// Everything has come on the exchange of a request. If the reply was not in it, it will not come at all.
     fn end_of_exchange(&mut self, request: u64, message: Bytes, status: u16) {
+        if self.unanswered(request).is_none() {
+            return;
+        }
         self.end_with(
             request,
             Refused {
@@ -116,12 +119,17 @@ impl Session {
 
     /// Ends a request that has no answer yet: with what was probably meant as one, or with the refusal.
     fn end_with(&mut self, request: u64, refused: Refused) {
-        let Some(at) = self.pending.iter().position(|p| p.id == request && p.answer.is_none()) else { return };
+        let Some(at) = self.unanswered(request) else { return };
         if let Some((_, outcome, bytes)) = self.pending[at].suspect.take() {
             return self.answer_with(at, outcome, &bytes);
         }
         let evidence = refused.evidence.clone();
         self.answer_with(at, Outcome::Refused(refused), &evidence);
+    }
+
+    /// The position of a request that has no answer yet.
+    fn unanswered(&self, request: u64) -> Option<usize> {
+        self.pending.iter().position(|p| p.id == request && p.answer.is_none())
     }
 
     fn take_non_protocol(&mut self, output: NonProtocol, bytes: &Bytes) {

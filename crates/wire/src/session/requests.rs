@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::modern::parameter_headers;
+use super::window::{AROUND, write_call};
 use super::{Pending, Session};
 use crate::transport::Outgoing;
 
@@ -23,21 +24,6 @@ struct Request<'a, P> {
     method: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     params: Option<P>,
-}
-
-/// The params of a tool call, written without a tree of their own.
-#[derive(Serialize)]
-struct ToolParams<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "Value::is_null")]
-    arguments: &'a Value,
-    _meta: ProgressMeta,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ProgressMeta {
-    progress_token: u64,
 }
 
 /// One of several tool calls that are made at once.
@@ -187,16 +173,20 @@ impl Session {
             let params = self.tool_params(tool, arguments);
             return self.start("tools/call", &params);
         }
-        let (id, method) = (self.begin_request(), "tools/call");
-        let params = Some(ToolParams { name: tool, arguments, _meta: ProgressMeta { progress_token: id } });
-        self.send_request(id, method, encode(&Request { jsonrpc: "2.0", id: Some(id), method, params }), Vec::new());
+        let id = self.begin_request();
+        let (name, arguments) = (json_text(tool), json_text(arguments));
+        let mut request = Vec::with_capacity(AROUND + name.len() + arguments.len());
+        write_call(&mut request, id, &name, &arguments);
+        self.send_request(id, "tools/call", request.into(), Vec::new());
         id
     }
 
     /// The id of the next request.
     fn begin_request(&mut self) -> u64 {
         // What is there already cannot be the answer to what is sent only now.
+        self.transport.hold(true);
         self.look_at_some();
+        self.transport.hold(false);
         let id = self.next_id;
         self.next_id += 1;
         self.status = None;
@@ -381,4 +371,8 @@ fn not_sent(refused: Refused) -> Exchange {
 
 fn encode(message: &impl Serialize) -> Bytes {
     Bytes::from(serde_json::to_vec(message).unwrap_or_default())
+}
+
+fn json_text<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }

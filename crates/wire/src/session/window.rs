@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bytes::{BufMut as _, Bytes, BytesMut};
+use bytes::{BufMut, Bytes, BytesMut};
 use mcprove_model::{Direction, Exchange, FrameKind, Outcome, WirePart};
 use tokio::time::Instant;
 
@@ -10,7 +10,7 @@ use super::{Pending, Session};
 use crate::transport::Outgoing;
 
 /// Size of a request around its arguments and the tool's name.
-const AROUND: usize = 160;
+pub(super) const AROUND: usize = 160;
 
 impl Session {
     /// True if calls may be in flight together without meeting each other on the way: lines keep their order, and in
@@ -91,8 +91,8 @@ fn pending(id: u64, request: Bytes, sent_at: Instant) -> Pending {
     Pending { id, method, request, sent_at, stands: false, raw: false, suspect: None, answer: None }
 }
 
-/// Writes a call as [`Session::call_tool`] does; absent arguments are `null`.
-fn write_call(out: &mut BytesMut, id: u64, name: &str, arguments: &str) {
+/// Writes a call of a tool, its name and its arguments as JSON texts; absent arguments are `null`.
+pub(super) fn write_call(out: &mut impl BufMut, id: u64, name: &str, arguments: &str) {
     let id = id.to_string();
     let arguments = (arguments != "null").then_some([",\"arguments\":", arguments]);
     let head = ["{\"jsonrpc\":\"2.0\",\"id\":", &id, ",\"method\":\"tools/call\",\"params\":{\"name\":", name];

@@ -5,7 +5,7 @@
 //! not taken again in the session.
 
 use std::collections::VecDeque;
-use std::io::{self, Write as _};
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -228,7 +228,8 @@ impl DirectExchanges {
     ) -> Result<(), DirectRequest> {
         self.out.clear();
         self.out.extend_from_slice(&head.bytes);
-        let _ = write!(self.out, "{}\r\n\r\n", request.body.len());
+        self.out.extend_from_slice(request.body.len().to_string().as_bytes());
+        self.out.extend_from_slice(b"\r\n\r\n");
         self.out.extend_from_slice(&request.body);
         let noop = &mut Context::from_waker(Waker::noop());
         let written = match Pin::new(&mut connection.stream).poll_write(noop, &self.out) {

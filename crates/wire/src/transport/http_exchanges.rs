@@ -197,6 +197,10 @@ impl Exchanges {
 
     /// The next event, if there is one.
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<ExchangeEvent> {
+        // Where no task is left that could send something, as in a session of direct exchanges, there is nothing to wait for.
+        if self.queue.sender.strong_count() == 1 && self.events.is_empty() {
+            return Poll::Pending;
+        }
         match self.events.poll_recv(cx) {
             Poll::Ready(Some(Waiting { event, .. })) => Poll::Ready(event),
             // We hold a sender ourselves, so the channel never ends.

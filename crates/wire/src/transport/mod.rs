@@ -164,6 +164,15 @@ impl Transport {
         }
     }
 
+    /// Keeps what is queued for a process from being written, or ends that: messages that follow each other go out together,
+    /// and the process is woken once.
+    pub fn hold(&mut self, holds: bool) {
+        match self {
+            Self::Stdio(stdio) => stdio.hold(holds),
+            Self::Http(_) | Self::Sse(_) | Self::Memory(_) => {}
+        }
+    }
+
     /// True if a request that is sent now goes out at once, with nothing before it.
     pub fn sends_at_once(&self) -> bool {
         match self {

@@ -39,6 +39,10 @@ impl Stdio {
         self.pipe.send_raw(bytes);
     }
 
+    pub(super) fn hold(&mut self, holds: bool) {
+        self.pipe.hold(holds);
+    }
+
     pub(super) fn unfinished(&self) -> Option<Bytes> {
         self.pipe.unfinished()
     }

@@ -244,6 +244,10 @@ impl Matcher for Graded {
         self.questions_about(&shown(value))
     }
 
+    fn makes_remarks(&self) -> bool {
+        true
+    }
+
     fn remark(&self, value: &Value, stored: &StoredValues) -> Option<String> {
         let decision = self.decide(&shown(value), stored).ok()?;
         Some(format!("model-graded: {}", decision.words))
