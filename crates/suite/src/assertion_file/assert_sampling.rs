@@ -4,9 +4,10 @@ use mcprove_model::{Act, Diagnostics, Node, SamplingReply, Vocabulary};
 use serde_json::json;
 
 use super::block::{self, Block, Caller, DecodedBlock, Input, Script};
-use super::{client_capabilities, expectation, texts};
+use super::{expectation, texts};
 use crate::field::{self, Field};
 use crate::schema::fragment;
+use crate::server::client_capabilities;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert_sampling",
@@ -27,7 +28,7 @@ const FIELDS: &[Field] = &[
         json!({
             "type": "array",
             "minItems": 1,
-            "items": {"anyOf": [fragment::scalar("An answer."), fragment::sampling_reply()]},
+            "items": {"anyOf": [fragment::scalar("An answer."), client_capabilities::sampling_reply_schema()]},
             "description": "What the model answers, one after the other; the last one repeats.",
         })
     }),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use mcprove_model::{ColumnServer, Diagnostics, Entry, Matrix, Node, Revision, ServerSpec, nearest};
 use serde_json::{Value, json};
 
-use super::server::ServerOverride;
 use super::templates::Scope;
 use crate::schema::fragment;
+use crate::server::ServerOverride;
 
 const KEYS: &[&str] = &["protocol", "servers"];
 

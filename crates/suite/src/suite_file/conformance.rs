@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::Suite;
 use super::list::Kind;
 use crate::assertion_file::block::Input;
-use crate::assertion_file::server;
 use crate::field::{self, Field};
 use crate::schema::fragment;
+use crate::server;
 
 /// The key of the list.
 pub(super) const KEY: &str = "conformance";
@@ -33,7 +33,7 @@ const FIELDS: &[Field] = &[
         fragment::flag("Call tools that write, too, and put their hints to the test.")
     }),
     Field::optional("protocol", || {
-        let mut schema = server::protocol_schema();
+        let mut schema = server::keys::protocol_schema();
         schema["description"] = "The revisions to test; all that the server serves when left out.".into();
         schema
     }),

@@ -4,10 +4,11 @@
 //! in keys that both tools know.
 
 use super::list::List;
-use super::{
-    agents, auth, compliance, compositions, evals, hooks, known_keys, run_options, security, servers, unsupported_keys,
-};
+use super::{agents, compliance, compositions, evals, hooks, known_keys, run_options, security, unsupported_keys};
 use super::{lifecycle, scenarios, stepwise, test};
+
+use crate::context::FileKind;
+use crate::server;
 
 const TEXTS: &str = include_str!("differences.txt");
 
@@ -32,14 +33,14 @@ const MAPS: &[Theirs] = &[
     Theirs {
         map: "a server",
         keys: "auth cassette command env headers http url wait_for_ready",
-        ours: || servers::KEYS.to_vec(),
+        ours: || server::keys::names(FileKind::Suite),
         refused: &[],
     },
     Theirs {
         map: "`auth`",
         keys: "aws_sigv4 bearer_token_env headers oauth web_bot_auth",
-        ours: || auth::KEYS.to_vec(),
-        refused: auth::OUTSIDE,
+        ours: || server::auth::names(FileKind::Suite),
+        refused: server::auth::OUTSIDE,
     },
     Theirs {
         map: "a test",

@@ -6,8 +6,9 @@ use mcprove_judge::matchers;
 use mcprove_model::{Diagnostics, Dialect, Entry, Kind, Node, Price, Provider, ProviderKey, Secret, Span, nearest};
 use serde_json::{Value, json};
 
-use super::{Reader, Unit};
+use super::Unit;
 use crate::assertion_file::texts;
+use crate::context::Reader;
 use crate::schema::fragment;
 
 const KEYS: &[&str] = &["api_key_env", "base_url", "organization", "prices", "type"];

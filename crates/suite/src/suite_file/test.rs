@@ -17,9 +17,10 @@ use super::{
     unsupported_keys,
 };
 use crate::assertion_file::templates::Scope;
-use crate::assertion_file::{self, aliases, cases, client_capabilities, mask, skip, tags, texts, time};
+use crate::assertion_file::{self, aliases, cases, mask, skip, tags, texts, time};
 use crate::field::{self, Field};
 use crate::schema::fragment;
+use crate::server::client_capabilities;
 
 /// The keys that all tests have, sorted.
 const FIELDS: &[Field] = &[
