@@ -4,10 +4,16 @@ use mcprove_model::{Diagnostics, Node};
 use serde_json::{Map, Value, json};
 
 use crate::environment::{Environment, Unset};
+use crate::field::{self, Field};
 use crate::interpolate::{Interpolation, Syntax};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["default", "from_env", "value"];
+const VALUE: &[Field] = &[Field::required("value", || fragment::text("The value."))];
+
+const FROM_ENV: &[Field] = &[
+    Field::required("from_env", || fragment::text("Its name.")),
+    Field::optional("default", || fragment::text("Its value where it is not set.")),
+];
 
 /// Values of references: the environment wins over the suite, and both over the built-in ones.
 pub(crate) struct Variables<'e> {
@@ -71,7 +77,7 @@ impl<'e> Variables<'e> {
                 found.error_with_help("wrong-type", entry.value.span, message, help);
                 continue;
             }
-            found.known_keys(&definition, &what, KEYS);
+            found.known_keys(&definition, &what, &field::keys(VALUE.iter().chain(FROM_ENV)));
             if let Some(value) = self.defined(&definition, &what, found) {
                 self.set(&entry.key.text, value);
             }
@@ -106,15 +112,9 @@ impl<'e> Variables<'e> {
 
 /// The JSON Schema of `variables`.
 pub(crate) fn schema() -> Value {
-    let value = fragment::map("A value.", json!({"value": fragment::text("The value.")}), &["value"]);
-    let from_env = fragment::map(
-        "A variable of the environment.",
-        json!({"from_env": fragment::text("Its name."), "default": fragment::text("Its value where it is not set.")}),
-        &["from_env"],
-    );
     json!({
         "type": ["object", "null"],
-        "additionalProperties": {"anyOf": [value, from_env]},
+        "additionalProperties": {"anyOf": [field::map("A value.", VALUE), field::map("A variable of the environment.", FROM_ENV)]},
         "description": "Values that `${NAME}` stands for.",
     })
 }

@@ -49,6 +49,7 @@ use crate::schema::fragment;
 use crate::server::{ServerOverride, client_capabilities, keys};
 use crate::variables::Variables;
 use block::BLOCKS;
+use steps::NoFurtherKeys;
 use templates::Scope;
 
 /// The keys of a document besides those of its block, sorted.
@@ -193,10 +194,10 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
             "add `server:` with a `command` or a `url`, or give `--server`",
         );
     }
-    let setup = steps::decode(node, "setup", &mut scope, found);
+    let setup = steps::decode(node, "setup", &NoFurtherKeys, &mut scope, found);
     let asked = chosen.as_ref().and_then(|chosen| chosen.decode(node, &scope, found));
-    let verify = steps::decode(node, "verify", &mut scope, found);
-    let teardown = steps::decode(node, "teardown", &mut scope, found);
+    let verify = steps::decode(node, "verify", &NoFurtherKeys, &mut scope, found);
+    let teardown = steps::decode(node, "teardown", &NoFurtherKeys, &mut scope, found);
     let chosen = chosen?;
     if !chosen.block.needs_server {
         report_unused_steps(entries, &chosen, found);
@@ -292,7 +293,7 @@ pub fn schema() -> Value {
 
 /// The JSON Schema of a list of steps.
 pub(crate) fn steps_schema(description: &str) -> Value {
-    fragment::list(description, steps::schema())
+    fragment::list(description, steps::schema(&[]))
 }
 
 /// The JSON Schema of `capture`.

@@ -141,8 +141,7 @@ impl Decoder<'_, '_, '_, '_> {
 
     fn client_credentials(&mut self, entry: &Entry) -> Option<ClientCredentials> {
         let node = &entry.value;
-        self.found.map(node, "`oauth`")?;
-        self.found.known_keys(node, "`oauth`", &field::keys(CLIENT_CREDENTIALS));
+        field::entries(node, "`oauth`", CLIENT_CREDENTIALS, self.found)?;
         if let Some(grant) = node.get("grant").filter(|grant| grant.as_text() != Some("client_credentials")) {
             self.found.error_with_help("wrong-type", grant.span, "unknown `grant`", "write `client_credentials`");
         }
@@ -168,16 +167,14 @@ impl Decoder<'_, '_, '_, '_> {
     /// Signatures of AWS: with keys of the environment, or of a profile.
     fn aws(&mut self, entry: &Entry) -> Option<Auth> {
         let node = &entry.value;
-        self.found.map(node, "`aws_sigv4`")?;
-        self.found.known_keys(node, "`aws_sigv4`", &field::keys(AWS));
+        field::entries(node, "`aws_sigv4`", AWS, self.found)?;
         let (region, service) = (self.named(entry, "region", AWS), self.named(entry, "service", AWS));
         let Some(credentials) = node.get("credentials").filter(|credentials| !credentials.is_null()) else {
             let help = "add `credentials: {source: from_environment}`";
             self.found.error_with_help("missing-key", entry.key.span, "`aws_sigv4` has no `credentials`", help);
             return None;
         };
-        self.found.map(credentials, "`credentials`")?;
-        self.found.known_keys(credentials, "`credentials`", &field::keys(CREDENTIALS));
+        field::entries(credentials, "`credentials`", CREDENTIALS, self.found)?;
         let source = block::named(credentials, "source", entry.key.span, self.found)?;
         let keys = self.aws_keys(credentials, &source)?;
         let (region, service) = (region?.as_text()?.to_owned(), service?.as_text()?.to_owned());

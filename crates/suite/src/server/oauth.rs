@@ -78,8 +78,7 @@ pub(super) enum Login {
 
 /// Decodes `oauth` with a `flow`.
 pub(super) fn decode(node: &Node, reader: &mut Reader<'_, '_>, found: &mut Diagnostics<'_>) -> Option<Login> {
-    found.map(node, "`oauth`")?;
-    found.known_keys(node, "`oauth`", &field::keys(FIELDS));
+    field::entries(node, "`oauth`", FIELDS, found)?;
     let flow = node.get("flow")?;
     let Some(name) = found.text(flow, "`flow`").filter(|name| FLOWS.contains(name)) else {
         let help = format!("write one of {}", FLOWS.join(", "));
@@ -105,8 +104,7 @@ pub(super) fn decode(node: &Node, reader: &mut Reader<'_, '_>, found: &mut Diagn
         "jwt_bearer" => OauthGrant::JwtBearer { assertion: needed(node, "assertion_env", assertion, found)? },
         "cross_app" => {
             let provider = needed(node, "identity_provider", node.get("identity_provider"), found)?;
-            found.map(provider, "`identity_provider`")?;
-            found.known_keys(provider, "`identity_provider`", &field::keys(PROVIDER));
+            field::entries(provider, "`identity_provider`", PROVIDER, found)?;
             let id_token = variable(provider, "id_token_env", found);
             let text = |key: &str, found: &mut Diagnostics<'_>| {
                 let text = texts::optional(provider, key, found).map(str::to_owned);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Suite;
 use super::list::Kind;
 use crate::assertion_file::block::Input;
-use crate::field::{self, Field};
+use crate::field::Field;
 use crate::schema::fragment;
 use crate::server;
 
@@ -59,8 +59,7 @@ fn rules_schema(description: &str) -> Value {
 }
 
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
-    let test = &input.entry.value;
-    found.known_keys(test, "a test of `conformance`", &field::keys(FIELDS));
+    let test = input.node;
     let flag = |key: &str, found: &mut Diagnostics<'_>| {
         let node = test.get(key).filter(|node| !node.is_null());
         node.is_some_and(|node| found.boolean(node, &format!("`{key}`")) == Some(true))

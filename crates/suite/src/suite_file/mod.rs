@@ -362,6 +362,11 @@ struct Suite<'a> {
 }
 
 impl Suite<'_> {
+    /// A default of all tests; for tests of other files than its own, every place in it becomes that of the test.
+    fn default_at(&self, default: &Node, place: Span) -> Node {
+        if self.has_own_defaults { default.clone() } else { Node::from_json(place, default.to_json()) }
+    }
+
     /// True if a test need not say which server it is for: the columns of the matrix do, or the command line.
     fn has_columns(&self) -> bool {
         self.matrix.as_ref().is_some_and(|matrix| !matrix.servers.is_empty() || self.context.server.is_some())
