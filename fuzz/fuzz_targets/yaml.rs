@@ -7,6 +7,7 @@ use std::sync::Arc;
 use libfuzzer_sys::fuzz_target;
 use mcprove_model::{Kind, Node, SourceFile};
 use mcprove_suite::assertion_file::{self, Document};
+use mcprove_suite::context::Context;
 use mcprove_suite::environment::Environment;
 use mcprove_suite::{suite_file, yaml};
 
@@ -23,11 +24,11 @@ fuzz_target!(|text: &str| {
     let of = documents.len();
     for (index, node) in documents.into_iter().enumerate() {
         if suite_file::is_suite(&node) {
-            let context = suite_file::Context { environment, fixture: None, server: None, folder: "/suite" };
+            let context = Context { environment, fixture: None, server: None, folder: Some("/suite") };
             let unit = suite_file::Unit { source: Arc::clone(&source), node };
             let _ = suite_file::decode(vec![unit], &context);
         } else {
-            let context = assertion_file::Context { environment, fixture: None, server: None };
+            let context = Context { environment, fixture: None, server: None, folder: None };
             let document = Document { node: &node, number: index + 1, of };
             let _ = assertion_file::decode(&source, document, &context);
         }

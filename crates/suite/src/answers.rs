@@ -2,8 +2,8 @@
 
 use mcprove_model::{ClientCapabilities, Diagnostics, Finding, SourceFile};
 
-use crate::assertion_file::client_capabilities;
 use crate::assertion_file::templates::Scope;
+use crate::server::client_capabilities;
 use crate::yaml;
 
 /// The answers of a file, and the problems it has.

@@ -15,6 +15,7 @@ use crate::assertion_file::{self, STEPS};
 use crate::environment::{SECRET, with_doubled_dollars};
 use crate::load::Parsed;
 use crate::schema::editor_line;
+use crate::server;
 use crate::suite_file::is_suite;
 use crate::yaml;
 
@@ -182,7 +183,7 @@ fn for_suite(server: &Node) -> Node {
                 None => part.value.clone(),
             },
             "env" | "headers" => part.value.map_text(&mut |text, _| Some(Value::String(braced(text)))),
-            key if assertion_file::server::WITH_SECRETS.contains(&key) => {
+            key if server::keys::WORDS.contains(&key) => {
                 part.value.map_text(&mut |text, _| Some(Value::String(with_secrets(text))))
             }
             _ => literal(&part.value),

@@ -1,6 +1,7 @@
 //! The keys of a map, one row for each: its name, and the JSON Schema of its value. The keys that are known, the schema
 //! and, through the schema, the page of keys come from the same rows.
 
+use mcprove_model::{Diagnostics, Entry, Node};
 use serde_json::{Map, Value};
 
 use crate::schema::fragment;
@@ -38,6 +39,18 @@ pub(crate) fn keys(fields: impl IntoIterator<Item = &'static Field>) -> Vec<&'st
 /// True if there is a key of this name.
 pub(crate) fn has(fields: impl IntoIterator<Item = &'static Field>, key: &str) -> bool {
     fields.into_iter().any(|field| field.key == key)
+}
+
+/// The entries of a map with these keys; what is not a map, and keys that are not known, are reported.
+pub(crate) fn entries<'n>(
+    node: &'n Node,
+    what: &str,
+    fields: &'static [Field],
+    found: &mut Diagnostics<'_>,
+) -> Option<&'n [Entry]> {
+    let entries = found.map(node, what)?;
+    found.known_keys(node, what, &keys(fields));
+    Some(entries)
 }
 
 /// The names of the keys that must be there.

@@ -6,21 +6,24 @@
 
 pub mod answers;
 pub mod assertion_file;
+pub mod context;
 pub mod convert;
 mod csv;
 pub mod duration;
 pub mod env_file;
 pub mod environment;
 mod field;
+mod interpolate;
 pub mod lint;
 pub mod load;
-mod oauth;
 pub mod recorded;
 pub mod scenario_file;
 pub mod schema;
+mod server;
 pub mod starter;
 pub mod suite_file;
 pub mod template;
 pub mod trajectories;
+mod variables;
 pub mod written_server;
 pub mod yaml;

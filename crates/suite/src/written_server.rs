@@ -22,14 +22,7 @@ const PASSWORD: &str = "MCP_PASSWORD";
 /// Variable for any other secret.
 const ANY_SECRET: &str = "MCP_SECRET";
 
-/// The kind of file that a server is written into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    /// An assertion file, where dollar signs have a meaning in `env` and `headers` only.
-    Assertion,
-    /// A suite file, where they have one everywhere.
-    Suite,
-}
+pub use crate::context::FileKind;
 
 /// A server with its texts as a file holds them.
 #[derive(Clone, Debug, PartialEq)]

@@ -328,3 +328,21 @@ fn probes_are_all_five_unless_some_are_chosen() {
     assert!(!path("own").expect("probes").default_gate && path("none").is_none());
     assert!(matches!(named(&loaded, "quality").act, Act::ToolQuality));
 }
+
+#[test]
+fn the_steps_around_an_agent_are_for_the_server_that_the_test_names() {
+    let folder = Folder::new();
+    folder.write(
+        "a.yaml",
+        "servers: {api: {command: x}, files: {command: y}}\n\
+         agents:\n  \
+         - {name: first, servers: [api, files], prompt: p, model: script, script: [{say: done}]}\n  \
+         - {name: second, server: files, servers: [api, files], prompt: p, model: script, script: [{say: done}]}\n",
+    );
+    let loaded = folder.load();
+    assert_eq!(rules(&loaded), [""; 0]);
+    for (name, expected) in [("first", 0), ("second", 1)] {
+        let Act::Agent(agent) = &named(&loaded, name).act else { panic!("an agent") };
+        assert_eq!(agent.steps_at, expected, "{name}");
+    }
+}

@@ -4,7 +4,7 @@ use mcprove_model::{Act, Completion, Diagnostics, Entry, Key, Kind, Node, Span, 
 use serde_json::json;
 
 use super::block::{self, Block, DecodedBlock, Input};
-use super::{expectation, texts};
+use super::texts;
 use crate::field::{self, Field};
 use crate::schema::fragment;
 
@@ -21,57 +21,44 @@ const PROMPT: &str = "ref/prompt";
 const RESOURCE: &str = "ref/resource";
 
 const FIELDS: &[Field] = &[
-    Field::required("argument", || {
-        fragment::map(
-            "What is completed.",
-            json!({"name": fragment::text("Its name."), "value": fragment::scalar("The text typed so far.")}),
-            &["name"],
-        )
-    }),
-    Field::optional("context", || {
-        fragment::map(
-            "The other arguments that are known already.",
-            json!({"arguments": fragment::scalars("The other arguments.")}),
-            &[],
-        )
-    }),
+    Field::required("argument", || field::map("What is completed.", ARGUMENT)),
+    Field::optional("context", || field::map("The other arguments that are known already.", CONTEXT)),
     Field::optional("expect", || fragment::expect(Vocabulary::Completion)),
-    Field::required("ref", || {
-        fragment::map(
-            "The prompt or resource template of the argument.",
-            json!({
-                "name": fragment::text("The name of a prompt."),
-                "type": {"enum": [PROMPT, RESOURCE], "description": "A prompt, or a resource template."},
-                "uri": fragment::text("The URI of a resource, or its template."),
-            }),
-            &["type"],
-        )
-    }),
+    Field::required("ref", || field::map("The prompt or resource template of the argument.", REFERENCE)),
+];
+
+const ARGUMENT: &[Field] = &[
+    Field::required("name", || fragment::text("Its name.")),
+    Field::optional("value", || fragment::scalar("The text typed so far.")),
+];
+
+const CONTEXT: &[Field] = &[Field::optional("arguments", || fragment::scalars("The other arguments."))];
+
+const REFERENCE: &[Field] = &[
+    Field::optional("name", || fragment::text("The name of a prompt.")),
+    Field::required("type", || json!({"enum": [PROMPT, RESOURCE], "description": "A prompt, or a resource template."})),
+    Field::optional("uri", || fragment::text("The URI of a resource, or its template.")),
 ];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
-    let node = &input.entry.value;
-    found.map(node, "`assert_completion`")?;
-    found.known_keys(node, "`assert_completion`", &field::keys(FIELDS));
     let reference = part("ref", input, found).and_then(|part| decode_reference(part, found));
     let argument = part("argument", input, found).and_then(|part| decode_argument(part, found));
-    let context = node.get("context").filter(|context| !context.is_null());
+    let context = input.node.get("context").filter(|context| !context.is_null());
     let context = context.and_then(|context| decode_context(context, found));
     for part in [&reference, &argument, &context].into_iter().flatten() {
         input.scope.check(part, found);
     }
-    let expect = expectation::decode(node.get("expect"), Vocabulary::Completion, input.scope, found);
+    let expect = input.expect(Vocabulary::Completion, found);
     let completion = Completion { reference: reference?, argument: argument?, context };
     Some(DecodedBlock::new(Act::Complete(completion), expect))
 }
 
 /// A map that the block must have.
 fn part<'n>(key: &str, input: &Input<'n>, found: &mut Diagnostics<'_>) -> Option<&'n Entry> {
-    let entries = input.entry.value.as_map()?;
-    let entry = entries.iter().find(|entry| entry.key.text == key);
-    if entry.is_none() && !texts::is_misspelt(entries, key, &field::keys(FIELDS)) {
+    let entry = input.entry(key);
+    if entry.is_none() && !input.is_misspelt(key) {
         let message = format!("`assert_completion` has no `{key}`");
-        found.error_with_help("missing-key", input.entry.key.span, message, format!("add `{key}:`"));
+        found.error_with_help("missing-key", input.place, message, format!("add `{key}:`"));
     }
     let entry = entry?;
     found.map(&entry.value, &format!("`{key}`")).map(|_| entry)
@@ -80,7 +67,7 @@ fn part<'n>(key: &str, input: &Input<'n>, found: &mut Diagnostics<'_>) -> Option
 /// `{type, name}` of a prompt, `{type, uri}` of a resource, whose address older files write under `name`.
 fn decode_reference(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> {
     let node = &entry.value;
-    found.known_keys(node, "`ref`", &["name", "type", "uri"]);
+    found.known_keys(node, "`ref`", &field::keys(REFERENCE));
     let kind = block::named(node, "type", entry.key.span, found)?;
     let subject = match kind.as_text()? {
         PROMPT => {
@@ -115,7 +102,7 @@ fn decode_reference(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> 
 /// `{name, value}`; a value that was left out is an empty text, which asks for everything.
 fn decode_argument(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> {
     let node = &entry.value;
-    found.known_keys(node, "`argument`", &["name", "value"]);
+    found.known_keys(node, "`argument`", &field::keys(ARGUMENT));
     let value = node
         .get("value")
         .map_or_else(|| Some(Node::text_at(entry.key.span, "")), |value| texts::as_text(value, "`value`", found));
@@ -125,8 +112,7 @@ fn decode_argument(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<Node> {
 
 /// `{arguments}`: what the other arguments are so far.
 fn decode_context(node: &Node, found: &mut Diagnostics<'_>) -> Option<Node> {
-    found.map(node, "`context`")?;
-    found.known_keys(node, "`context`", &["arguments"]);
+    field::entries(node, "`context`", CONTEXT, found)?;
     Some(map_of(node.span, [("arguments", texts::as_texts(node, "arguments", found))]))
 }
 

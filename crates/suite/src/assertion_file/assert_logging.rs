@@ -3,9 +3,9 @@
 use mcprove_judge::log_level;
 use mcprove_model::{Act, Diagnostics, Logging, Node, Vocabulary};
 
-use super::block::{self, Block, Caller, DecodedBlock, Input};
-use super::{expectation, time};
-use crate::field::{self, Field};
+use super::block::{self, Block, DecodedBlock, Input};
+use super::time;
+use crate::field::Field;
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
@@ -25,10 +25,9 @@ const FIELDS: &[Field] = &[
     Field::optional("tool", || fragment::text("The tool to call then.")),
 ];
 
+#[expect(clippy::unnecessary_wraps, reason = "every block is decoded by a function like this")]
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
-    let node = &input.entry.value;
-    found.map(node, "`assert_logging`")?;
-    found.known_keys(node, "`assert_logging`", &field::keys(FIELDS));
+    let node = input.node;
     let has = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
     let level = block::text(node, "set_level", found);
     if let Some(level) = &level {
@@ -36,21 +35,18 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock
         report_level(level, input, found);
     }
     let call = if has("tool") {
-        let caller = Caller { node, what: "`assert_logging`", span: input.entry.key.span, keys: &field::keys(FIELDS) };
-        block::call(&caller, input.scope, found)
+        input.call(found)
     } else {
         if has("args") {
-            let caller =
-                Caller { node, what: "`assert_logging`", span: input.entry.key.span, keys: &field::keys(FIELDS) };
-            block::call(&caller, input.scope, found);
+            input.call(found);
         } else if !has("set_level") {
             let help = "add `set_level:`, or `tool:` with the name of the tool to call";
             let message = "`assert_logging` neither sets a level nor calls a tool";
-            found.error_with_help("nothing-done", input.entry.key.span, message, help);
+            found.error_with_help("nothing-done", input.place, message, help);
         }
         None
     };
-    let expect = expectation::decode(node.get("expect"), Vocabulary::Logging, input.scope, found);
+    let expect = input.expect(Vocabulary::Logging, found);
     Some(DecodedBlock::new(Act::Logging(Logging { level, call, settle: time::settle(node, found) }), expect))
 }
 

@@ -2,9 +2,9 @@
 
 use mcprove_model::{Act, CallTool, Diagnostics, Vocabulary};
 
-use super::block::{self, Block, Caller, DecodedBlock, Input};
-use super::{expectation, time};
-use crate::field::{self, Field};
+use super::block::{Block, DecodedBlock, Input};
+use super::time;
+use crate::field::Field;
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
@@ -24,13 +24,8 @@ const FIELDS: &[Field] = &[
 ];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
-    let node = &input.entry.value;
-    found.map(node, "`assert_notifications`")?;
-    found.known_keys(node, "`assert_notifications`", &field::keys(FIELDS));
-    let caller =
-        Caller { node, what: "`assert_notifications`", span: input.entry.key.span, keys: &field::keys(FIELDS) };
-    let call = block::call(&caller, input.scope, found);
-    let expect = expectation::decode(node.get("expect"), Vocabulary::Notifications, input.scope, found);
-    let settle = time::settle(node, found);
+    let call = input.call(found);
+    let expect = input.expect(Vocabulary::Notifications, found);
+    let settle = time::settle(input.node, found);
     Some(DecodedBlock::new(Act::Notifications(CallTool { settle, ..call? }), expect))
 }

@@ -4,7 +4,7 @@ use mcprove_model::{Act, Diagnostics, Entry, Prompts, Vocabulary};
 use serde_json::Value;
 
 use super::block::{self, Block, DecodedBlock, Input};
-use super::{expectation, listing, texts};
+use super::{listing, texts};
 use crate::field::{self, Field};
 use crate::schema::fragment;
 
@@ -35,17 +35,15 @@ fn get_schema() -> Value {
 }
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
-    let node = &input.entry.value;
-    let entries = found.map(node, "`assert_prompts`")?;
-    found.known_keys(node, "`assert_prompts`", &field::keys(FIELDS));
+    let entries = input.node.as_map()?;
     let requests: Vec<&Entry> =
         entries.iter().filter(|entry| matches!(entry.key.text.as_str(), "get" | "list")).collect();
     let prompts = match requests.as_slice() {
         [] => {
-            if !["get", "list"].iter().any(|key| texts::is_misspelt(entries, key, &field::keys(FIELDS))) {
+            if !["get", "list"].iter().any(|key| input.is_misspelt(key)) {
                 let help = "add `list:`, or `get:` with the `name` of a prompt";
                 let message = "`assert_prompts` asks for nothing";
-                found.error_with_help("nothing-done", input.entry.key.span, message, help);
+                found.error_with_help("nothing-done", input.place, message, help);
             }
             None
         }
@@ -56,14 +54,13 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock
             None
         }
     };
-    let expect = expectation::decode(node.get("expect"), Vocabulary::Prompts, input.scope, found);
+    let expect = input.expect(Vocabulary::Prompts, found);
     Some(DecodedBlock::new(Act::Prompts(prompts?), expect))
 }
 
 fn decode_get(entry: &Entry, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Prompts> {
     let node = &entry.value;
-    found.map(node, "`get`")?;
-    found.known_keys(node, "`get`", &field::keys(GET));
+    field::entries(node, "`get`", GET, found)?;
     let name = block::named(node, "name", entry.key.span, found);
     let arguments = texts::as_texts(node, "arguments", found);
     if let Some(name) = &name {

@@ -4,8 +4,8 @@ use mcprove_model::{Act, Diagnostics, Node, Raw, Vocabulary};
 use serde_json::json;
 
 use super::block::{self, Block, DecodedBlock, Input};
-use super::{expectation, texts};
-use crate::field::{self, Field};
+use super::texts;
+use crate::field::Field;
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
@@ -29,19 +29,17 @@ const FIELDS: &[Field] = &[
 ];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
-    let node = &input.entry.value;
-    found.map(node, "`assert_raw`")?;
-    found.known_keys(node, "`assert_raw`", &field::keys(FIELDS));
+    let node = input.node;
     let raw = match node.get("text") {
         Some(text) => decode_text(node, text, found),
-        None => decode_message(node, input, found),
+        None => decode_message(input, found),
     };
     for key in ["method", "params", "text"] {
         if let Some(value) = node.get(key) {
             input.scope.check(value, found);
         }
     }
-    let expect = expectation::decode(node.get("expect"), Vocabulary::Raw, input.scope, found);
+    let expect = input.expect(Vocabulary::Raw, found);
     Some(DecodedBlock::new(Act::Raw(raw?), expect))
 }
 
@@ -56,16 +54,17 @@ fn decode_text(node: &Node, text: &Node, found: &mut Diagnostics<'_>) -> Option<
     texts::as_text(text, "`text`", found).map(Raw::Text)
 }
 
-fn decode_message(node: &Node, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Raw> {
+fn decode_message(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Raw> {
+    let node = input.node;
     let notification = match node.get("notification").filter(|flag| !flag.is_null()) {
         Some(flag) => found.boolean(flag, "`notification`").unwrap_or_default(),
         None => false,
     };
     let params = node.get("params").cloned();
     let has_method = node.get("method").is_some_and(|method| !method.is_null());
-    if !has_method && !texts::is_misspelt(node.as_map().unwrap_or_default(), "method", &field::keys(FIELDS)) {
+    if !has_method && !input.is_misspelt("method") {
         let help = "add `method:`, and `params:` if it has any, or `text:` with what is to be sent";
-        found.error_with_help("nothing-done", input.entry.key.span, "`assert_raw` sends nothing", help);
+        found.error_with_help("nothing-done", input.place, "`assert_raw` sends nothing", help);
     }
     let method = block::text(node, "method", found)?;
     Some(Raw::Message { method, params, notification })

@@ -3,8 +3,8 @@
 use mcprove_model::{Act, Diagnostics, Entry, Node, ResourceAsk, Resources, Vocabulary};
 
 use super::block::{self, Block, DecodedBlock, Input};
-use super::{expectation, listing, texts, time};
-use crate::field::{self, Field};
+use super::{expectation, listing, time};
+use crate::field::Field;
 use crate::schema::fragment;
 
 pub(crate) const BLOCK: Block = Block {
@@ -31,20 +31,18 @@ const FIELDS: &[Field] = &[
 ];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
-    let node = &input.entry.value;
-    let entries = found.map(node, "`assert_resources`")?;
-    found.known_keys(node, "`assert_resources`", &field::keys(FIELDS));
+    let node = input.node;
+    let entries = node.as_map()?;
     let subscribe = block::text(node, "subscribe", found);
     let unsubscribe = block::text(node, "unsubscribe", found);
     let requests: Vec<&Entry> = entries.iter().filter(|entry| REQUESTS.contains(&entry.key.text.as_str())).collect();
     let ask = match requests.as_slice() {
         [] => {
-            let is_meant =
-                |key: &&str| node.get(key).is_some() || texts::is_misspelt(entries, key, &field::keys(FIELDS));
+            let is_meant = |key: &&str| node.get(key).is_some() || input.is_misspelt(key);
             if !["subscribe", "unsubscribe"].iter().chain(REQUESTS).any(is_meant) {
                 let help = "add `list:`, `read:`, `templates:`, `subscribe:` or `unsubscribe:`";
                 let message = "`assert_resources` asks for nothing";
-                found.error_with_help("nothing-done", input.entry.key.span, message, help);
+                found.error_with_help("nothing-done", input.place, message, help);
             }
             Some(ResourceAsk::Nothing)
         }
@@ -61,7 +59,8 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock
     }
     let settle = time::settle(node, found);
     report_unused_settle(entries, flag, found);
-    let parts = expectation::parts(node, &["expect", "expect_notification", "subscribe"])
+    let parts = input
+        .expectations(&["expect", "expect_notification", "subscribe"])
         .filter(|parts| parts.get("expect").is_some() || parts.get("expect_notification").is_some());
     // The address of the subscription is part of what is expected, where templates are checked too.
     let unchecked = subscribe.as_ref().filter(|_| parts.is_none());
@@ -92,7 +91,7 @@ fn request(entry: &Entry, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Opt
         "list" => Some(ResourceAsk::List { cursor: listing::cursor(entry, input.scope, found) }),
         "templates" => Some(ResourceAsk::Templates { cursor: listing::cursor(entry, input.scope, found) }),
         _ => {
-            let uri = block::required_text(&input.entry.value, entry, found)?;
+            let uri = block::required_text(input.node, entry, found)?;
             input.scope.check(&uri, found);
             Some(ResourceAsk::Read { uri })
         }

@@ -3,10 +3,11 @@
 use mcprove_model::{Act, Diagnostics, Node, SamplingReply, Vocabulary};
 use serde_json::json;
 
-use super::block::{self, Block, Caller, DecodedBlock, Input, Script};
-use super::{client_capabilities, expectation, texts};
-use crate::field::{self, Field};
+use super::block::{Block, DecodedBlock, Input, Script};
+use super::{expectation, texts};
+use crate::field::Field;
 use crate::schema::fragment;
+use crate::server::client_capabilities;
 
 pub(crate) const BLOCK: Block = Block {
     key: "assert_sampling",
@@ -27,7 +28,7 @@ const FIELDS: &[Field] = &[
         json!({
             "type": "array",
             "minItems": 1,
-            "items": {"anyOf": [fragment::scalar("An answer."), fragment::sampling_reply()]},
+            "items": {"anyOf": [fragment::scalar("An answer."), client_capabilities::sampling_reply_schema()]},
             "description": "What the model answers, one after the other; the last one repeats.",
         })
     }),
@@ -36,11 +37,8 @@ const FIELDS: &[Field] = &[
 ];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
-    let node = &input.entry.value;
-    found.map(node, "`assert_sampling`")?;
-    found.known_keys(node, "`assert_sampling`", &field::keys(FIELDS));
-    let caller = Caller { node, what: "`assert_sampling`", span: input.entry.key.span, keys: &field::keys(FIELDS) };
-    let call = block::call(&caller, input.scope, found);
+    let node = input.node;
+    let call = input.call(found);
     // Answers are fixed when the session is opened, before anything is captured.
     let scope = input.scope.before_setup();
     for key in ["mock_model", "mock_text", "responses", "stop_reason"] {
@@ -49,9 +47,9 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock
         }
     }
     let replies = replies(node, found);
-    let parts = expectation::parts(node, &["expect", "expect_sampling"]);
+    let parts = input.expectations(&["expect", "expect_sampling"]);
     let expect = expectation::decode(parts.as_ref(), Vocabulary::Sampling, input.scope, found);
-    let script = Script { replies, span: input.entry.key.span };
+    let script = Script { replies, span: input.place };
     Some(DecodedBlock { script: Some(script), ..DecodedBlock::new(Act::CallTool(call?), expect) })
 }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use mcprove_model::{Act, CallTool, Diagnostics, Node, Span, Vocabulary};
 use serde_json::json;
 
-use super::block::{self, Block, Caller, DecodedBlock, Input};
-use super::{concurrent_calls, expectation, fuzz, texts, time};
-use crate::field::{self, Field};
+use super::block::{Block, DecodedBlock, Input};
+use super::{concurrent_calls, fuzz, texts, time};
+use crate::field::Field;
 use crate::schema::fragment;
 use crate::suite_file::metamorphic;
 
@@ -45,23 +45,16 @@ const FIELDS: &[Field] = &[
 ];
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
-    let node = &input.entry.value;
-    let what = match input.entry.key.text.as_str() {
-        "assert" => "`assert`".to_owned(),
-        list => format!("a test of `{list}`"),
-    };
-    found.map(node, &what)?;
-    found.known_keys(node, &what, &field::keys(FIELDS));
-    let caller = Caller { node, what: &what, span: input.entry.key.span, keys: &field::keys(FIELDS) };
-    let call = block::call(&caller, input.scope, found);
+    let node = input.node;
+    let call = input.call(found);
     // Progress is always captured here; the key is accepted because older files need it.
     if let Some(flag) = node.get("capture_progress").filter(|flag| !flag.is_null()) {
         found.boolean(flag, "`capture_progress`");
     }
     let cancel_after = time::optional(node, "cancel_after", found);
     let lose_response = lose_response(node, found);
-    report_contradictions(node, lose_response, found);
-    let expect = expectation::decode(node.get("expect"), Vocabulary::Tool, input.scope, found);
+    report_contradictions(input, lose_response, found);
+    let expect = input.expect(Vocabulary::Tool, found);
     let repeat = repeat(node, found);
     let fuzz = fuzz::decode(node, input.scope, found);
     let mut call = call?;
@@ -70,8 +63,11 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock
     call.repeat = repeat;
     call.beside = concurrent_calls::decode(node, &call.tool, input.scope, found);
     call.fuzz = fuzz;
-    let relations = node.as_map().and_then(|entries| entries.iter().find(|entry| entry.key.text == metamorphic::KEY));
-    call.metamorphic = relations.and_then(|entry| metamorphic::decode(entry, input.scope, found)).map(Box::new);
+    call.metamorphic = input
+        .entry(metamorphic::KEY)
+        .filter(|entry| !entry.value.is_null())
+        .and_then(|entry| metamorphic::decode(entry, input.scope, found))
+        .map(Box::new);
     call.settle = time::settle(node, found);
     Some(DecodedBlock::new(Act::CallTool(call), expect))
 }
@@ -122,10 +118,9 @@ fn times_span(block: &Node) -> Span {
 }
 
 /// A call that is cancelled and one that is repeated are two different cases, and silence needs a reason.
-fn report_contradictions(block: &Node, lose_response: bool, found: &mut Diagnostics<'_>) {
-    let key = |name: &str| block.as_map().and_then(|entries| entries.iter().find(|entry| entry.key.text == name));
-    let cancel = key("cancel_after").filter(|entry| !entry.value.is_null());
-    let cancelled = block.get("expect").and_then(|expect| expect.get("cancelled"));
+fn report_contradictions(input: &Input<'_>, lose_response: bool, found: &mut Diagnostics<'_>) {
+    let cancel = input.entry("cancel_after").filter(|entry| !entry.value.is_null());
+    let cancelled = input.expect.and_then(|expect| expect.get("cancelled"));
     match (cancel, cancelled) {
         (Some(cancel), _) if lose_response => {
             let message = "a call cannot both be cancelled and be repeated because its reply was lost";

@@ -1,13 +1,15 @@
 //! Which blocks there are, and which one a document has: exactly one.
 
-use mcprove_model::{Act, CallTool, Diagnostics, Entry, Expectation, Node, SETTLE, SamplingReply, Span};
+use mcprove_model::{
+    Act, CallTool, Diagnostics, Entry, Expectation, Key, Kind, Node, SETTLE, SamplingReply, Span, Vocabulary,
+};
 
 use super::templates::Scope;
 use super::{
     assert_completion, assert_logging, assert_notifications, assert_prompts, assert_raw, assert_resources,
-    assert_sampling, assert_tool, texts, trajectory,
+    assert_sampling, assert_tool, expectation, texts, trajectory,
 };
-use crate::field::Field;
+use crate::field::{self, Field};
 
 /// Every block, sorted by its key.
 pub(crate) const BLOCKS: &[Block] = &[
@@ -41,14 +43,65 @@ pub(crate) struct Block {
 /// Decodes a block and reports what is wrong with it.
 pub(crate) type DecodeBlock = fn(&Input<'_>, &mut Diagnostics<'_>) -> Option<DecodedBlock>;
 
-/// Input of a block decoder.
+/// Input of a block decoder: a block, or a test of a suite. Its keys are known.
+#[derive(Clone, Copy)]
 pub(crate) struct Input<'n> {
-    /// The whole document.
-    pub(crate) document: &'n Node,
-    /// The block's key and value.
-    pub(crate) entry: &'n Entry,
+    /// The map with the keys: the block, the document that it is spread over, or the test.
+    pub(crate) node: &'n Node,
+    /// The key that it is written under.
+    pub(crate) key: &'n str,
+    /// Its description for messages.
+    pub(crate) what: &'n str,
+    /// The keys that it may have.
+    pub(crate) keys: &'n [&'static str],
+    /// The place of what is missing.
+    pub(crate) place: Span,
+    /// Its `expect`, with what the suite expects of every test.
+    pub(crate) expect: Option<&'n Node>,
     /// The variables it may use.
     pub(crate) scope: &'n Scope,
+}
+
+impl<'n> Input<'n> {
+    /// A key with its value.
+    pub(crate) fn entry(&self, key: &str) -> Option<&'n Entry> {
+        self.node.as_map()?.iter().find(|entry| entry.key.text == key)
+    }
+
+    /// Decodes `expect`.
+    pub(crate) fn expect(&self, vocabulary: Vocabulary, found: &mut Diagnostics<'_>) -> Expectation {
+        expectation::decode(self.expect, vocabulary, self.scope, found)
+    }
+
+    /// The keys that say what is expected, where there are more than `expect`: a map of these alone.
+    pub(crate) fn expectations(&self, keys: &[&str]) -> Option<Node> {
+        let own = self.node.as_map()?.iter().filter(|entry| keys.contains(&entry.key.text.as_str()));
+        let mut entries: Vec<Entry> = own.filter(|entry| entry.key.text != "expect").cloned().collect();
+        if let Some(expect) = self.expect {
+            let span = self.entry("expect").map_or(self.place, |entry| entry.key.span);
+            entries.push(Entry { key: Key { text: "expect".into(), span }, value: expect.clone() });
+        }
+        (!entries.is_empty()).then_some(Node { span: self.node.span, kind: Kind::Map(entries) })
+    }
+
+    /// The tool and the arguments of a call.
+    pub(crate) fn call(&self, found: &mut Diagnostics<'_>) -> Option<CallTool> {
+        let caller = Caller { node: self.node, what: self.what, span: self.place, keys: self.keys };
+        call(&caller, self.scope, found)
+    }
+
+    /// True if a missing key is there under a wrong name: the finding about that name says what to do.
+    pub(crate) fn is_misspelt(&self, missing: &str) -> bool {
+        texts::is_misspelt(self.node.as_map().unwrap_or_default(), missing, self.keys)
+    }
+
+    /// A text that must be there and not be empty.
+    pub(crate) fn named(&self, key: &str, found: &mut Diagnostics<'_>) -> Option<Node> {
+        if self.node.get(key).is_none() && self.is_misspelt(key) {
+            return None;
+        }
+        named(self.node, key, self.place, found)
+    }
 }
 
 /// A decoded block.
@@ -134,7 +187,18 @@ pub(crate) fn choose<'n>(entries: &'n [Entry], found: &mut Diagnostics<'_>) -> O
 impl Chosen<'_> {
     /// Decodes the block.
     pub(crate) fn decode(&self, document: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
-        (self.block.decode)(&Input { document, entry: self.entry, scope }, found)
+        let Entry { key, value } = self.entry;
+        let what = format!("`{}`", self.block.key);
+        let (node, keys) = if self.block.companions.is_empty() {
+            let keys = field::keys(self.block.fields);
+            found.map(value, &what)?;
+            found.known_keys(value, &what, &keys);
+            (value, keys)
+        } else {
+            (document, super::known_keys())
+        };
+        let (key, place, expect) = (&key.text, key.span, node.get("expect"));
+        (self.block.decode)(&Input { node, key, what: &what, keys: &keys, place, expect, scope }, found)
     }
 }
 

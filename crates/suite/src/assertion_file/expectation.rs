@@ -1,7 +1,7 @@
 //! `expect`: the block as written, and the checks it decodes to.
 
 use mcprove_judge::checks;
-use mcprove_model::{Diagnostics, Expectation, Finding, Kind, Node, Place, PlannedCheck, TextPlace, Vocabulary};
+use mcprove_model::{Diagnostics, Expectation, Finding, Node, Place, PlannedCheck, TextPlace, Vocabulary};
 
 use super::templates::Scope;
 use crate::template::{Variables, is_literal, substitute_with_keys, templated_places};
@@ -67,13 +67,6 @@ fn decode_templated(
         }
     }
     (checks, (!open.is_empty()).then(|| Box::new(block.clone())))
-}
-
-/// The part of a block that says what is expected, where that is more than `expect`: a map of these keys alone.
-pub(crate) fn parts(block: &Node, keys: &[&str]) -> Option<Node> {
-    let entries = block.as_map()?.iter();
-    let entries: Vec<_> = entries.filter(|entry| keys.contains(&entry.key.text.as_str())).cloned().collect();
-    (!entries.is_empty()).then_some(Node { span: block.span, kind: Kind::Map(entries) })
 }
 
 fn is_within(finding: &Finding, places: &[TextPlace]) -> bool {

@@ -9,9 +9,17 @@ use serde_json::{Value, json};
 
 use super::expectation;
 use super::templates::Scope;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["cases", "expect", "max_call_ms", "seed"];
+const FIELDS: &[Field] = &[
+    Field::optional("cases", || fragment::count_within("Number of calls; 64 when left out.", &CALLS)),
+    Field::optional("expect", expect_schema),
+    Field::optional("max_call_ms", || {
+        fragment::count_within("Time limit of a call in milliseconds; 2000 when left out.", &CALL_TIMES)
+    }),
+    Field::optional("seed", || fragment::count("Seed of the calls; 0 when left out.", 0)),
+];
 
 /// Default number of calls.
 const CASES: usize = 64;
@@ -27,8 +35,7 @@ pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) 
     let entry = caller.as_map()?.iter().find(|entry| entry.key.text == "fuzz")?;
     let node = &entry.value;
     if !node.is_null() {
-        found.map(node, "`fuzz`")?;
-        found.known_keys(node, "`fuzz`", KEYS);
+        field::entries(node, "`fuzz`", FIELDS, found)?;
     }
     let mut number = |key: &str, bounds: RangeInclusive<u64>| {
         let value = node.get(key).filter(|value| !value.is_null())?;
@@ -51,21 +58,18 @@ pub(super) fn decode(caller: &Node, scope: &Scope, found: &mut Diagnostics<'_>) 
 
 /// The JSON Schema of the block.
 pub(super) fn schema() -> Value {
-    let mut expect = assertions_schema();
-    expect["description"] = "Expectations about the counts.".into();
-    let properties = json!({
-        "cases": fragment::count_within("Number of calls; 64 when left out.", &CALLS),
-        "expect": expect,
-        "max_call_ms": fragment::count_within("Time limit of a call in milliseconds; 2000 when left out.", &CALL_TIMES),
-        "seed": fragment::count("Seed of the calls; 0 when left out.", 0),
-    });
-    let mut schema = fragment::map(
+    let mut schema = field::map(
         "Adversarial calls of the same tool, made once everything else held. Targets of its `expect` are \
          `fuzz.cases_run`, `fuzz.crashes`, `fuzz.hangs`, `fuzz.protocol_violations`, `fuzz.leaks` and \
          `fuzz.gate_passed`; without one, the last must be true.",
-        properties,
-        &[],
+        FIELDS,
     );
     schema["type"] = json!(["object", "null"]);
     schema
+}
+
+fn expect_schema() -> Value {
+    let mut expect = assertions_schema();
+    expect["description"] = "Expectations about the counts.".into();
+    expect
 }

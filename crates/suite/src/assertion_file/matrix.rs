@@ -5,11 +5,23 @@ use std::sync::Arc;
 use mcprove_model::{ColumnServer, Diagnostics, Entry, Matrix, Node, Revision, ServerSpec, nearest};
 use serde_json::{Value, json};
 
-use super::server::ServerOverride;
 use super::templates::Scope;
-use crate::schema::fragment;
+use crate::field::{self, Field};
+use crate::server::ServerOverride;
 
-const KEYS: &[&str] = &["protocol", "servers"];
+const FIELDS: &[Field] = &[
+    Field::optional("protocol", || {
+        let revision = json!({"enum": Revision::ALL.map(Revision::as_str)});
+        json!({
+            "anyOf": [{"const": "all"}, revision, {"type": "array", "items": revision}, {"type": "null"}],
+            "description": "The protocol revisions, or `all`.",
+        })
+    }),
+    Field::optional(
+        "servers",
+        || json!({"anyOf": [servers_by_name(), {"type": "null"}], "description": "The servers: a command or a URL for each name."}),
+    ),
+];
 
 /// The servers of a suite file by name; `None` for one that could not be decoded, which is already reported.
 pub(crate) type Described = [(String, Option<Arc<ServerSpec>>)];
@@ -30,12 +42,11 @@ pub(crate) fn decode(entry: &Entry, around: &Around<'_>, found: &mut Diagnostics
     if node.is_null() {
         return None;
     }
-    found.map(node, "`matrix`")?;
-    found.known_keys(node, "`matrix`", KEYS);
+    field::entries(node, "`matrix`", FIELDS, found)?;
     let part = |key: &str| node.get(key).filter(|part| !part.is_null());
     let servers = part("servers").map(|servers| decode_servers(servers, around, found)).unwrap_or_default();
     let revisions = part("protocol").map(|protocol| decode_revisions(protocol, found)).unwrap_or_default();
-    if KEYS.iter().all(|key| part(key).is_none()) {
+    if FIELDS.iter().all(|field| part(field.key).is_none()) {
         let message = "`matrix` has neither `servers` nor `protocol`, so it has no columns";
         found.error_with_help("nothing-asked", entry.key.span, message, "add one of them, or remove `matrix`");
         return None;
@@ -57,26 +68,20 @@ pub(crate) fn any_server(matrix: Option<&Arc<Matrix>>) -> Option<ServerSpec> {
 
 /// The JSON Schema of `matrix`; in a suite file, servers may be named.
 pub(crate) fn schema(names: bool) -> Value {
-    let text = json!({"type": "string"});
-    let map = json!({"type": "object", "additionalProperties": text});
-    let (servers, description) = if names {
-        let list = json!({"anyOf": [map, {"type": "array", "items": text}, {"type": "null"}]});
-        (list, "The servers: names of `servers`, or a command or a URL for each name.")
-    } else {
-        (json!({"anyOf": [map, {"type": "null"}]}), "The servers: a command or a URL for each name.")
-    };
-    let revision = json!({"enum": Revision::ALL.map(Revision::as_str)});
-    let mut properties = json!({
-        "protocol": {
-            "anyOf": [{"const": "all"}, revision, {"type": "array", "items": revision}, {"type": "null"}],
-            "description": "The protocol revisions, or `all`.",
-        },
-        "servers": servers,
-    });
-    properties["servers"]["description"] = description.into();
-    let mut schema = fragment::map("The same tests on several servers, or in several revisions.", properties, &[]);
+    let mut schema = field::map("The same tests on several servers, or in several revisions.", FIELDS);
+    if names {
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        schema["properties"]["servers"] = json!({
+            "anyOf": [servers_by_name(), list, {"type": "null"}],
+            "description": "The servers: names of `servers`, or a command or a URL for each name.",
+        });
+    }
     schema["type"] = json!(["object", "null"]);
     schema
+}
+
+fn servers_by_name() -> Value {
+    json!({"type": "object", "additionalProperties": {"type": "string"}})
 }
 
 fn decode_servers(node: &Node, around: &Around<'_>, found: &mut Diagnostics<'_>) -> Vec<(String, ColumnServer)> {

@@ -14,7 +14,6 @@ mod assert_sampling;
 pub(crate) mod assert_tool;
 pub(crate) mod block;
 pub(crate) mod cases;
-pub(crate) mod client_capabilities;
 mod concurrent_calls;
 pub(crate) mod defaults;
 pub(crate) mod expectation;
@@ -24,7 +23,7 @@ mod listing;
 pub(crate) mod mask;
 pub(crate) mod matrix;
 pub(crate) mod redact;
-pub(crate) mod server;
+mod server;
 pub(crate) mod skip;
 pub(crate) mod steps;
 pub(crate) mod tags;
@@ -42,12 +41,15 @@ use mcprove_model::{
 };
 use serde_json::{Value, json};
 
-pub use server::ServerOverride;
-
-use crate::environment::{Environment, Unset};
+use crate::context::Context;
+use crate::environment::Unset;
 use crate::field::{self, Field};
+use crate::interpolate::{Interpolation, Syntax};
 use crate::schema::fragment;
+use crate::server::{ServerOverride, client_capabilities, keys};
+use crate::variables::Variables;
 use block::BLOCKS;
+use steps::NoFurtherKeys;
 use templates::Scope;
 
 /// The keys of a document besides those of its block, sorted.
@@ -59,7 +61,7 @@ const FIELDS: &[Field] = &[
     Field::optional("matrix", || matrix::schema(false)),
     Field::optional("name", || fragment::scalar("Name of the test; the file's name when left out.")),
     Field::optional("redact", redact::schema),
-    Field::optional("server", server::schema),
+    Field::optional("server", keys::schema),
     Field::optional("setup", || steps_schema("Calls made before the block.")),
     Field::optional("skip", skip_schema),
     Field::optional("skip_unless_env", skip_unless_env_schema),
@@ -71,17 +73,6 @@ const FIELDS: &[Field] = &[
 
 /// The keys of a document that hold steps.
 pub(crate) const STEPS: &[&str] = &["setup", "verify", "teardown"];
-
-/// Context for decoding a document.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// The caller's environment.
-    pub environment: Environment<'a>,
-    /// The folder that `{{fixture}}` stands for, when there is one.
-    pub fixture: Option<&'a Path>,
-    /// A server given on the command line.
-    pub server: Option<&'a ServerOverride>,
-}
 
 /// One document of a file.
 #[derive(Clone, Copy)]
@@ -203,10 +194,10 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
             "add `server:` with a `command` or a `url`, or give `--server`",
         );
     }
-    let setup = steps::decode(node, "setup", &mut scope, found);
+    let setup = steps::decode(node, "setup", &NoFurtherKeys, &mut scope, found);
     let asked = chosen.as_ref().and_then(|chosen| chosen.decode(node, &scope, found));
-    let verify = steps::decode(node, "verify", &mut scope, found);
-    let teardown = steps::decode(node, "teardown", &mut scope, found);
+    let verify = steps::decode(node, "verify", &NoFurtherKeys, &mut scope, found);
+    let teardown = steps::decode(node, "teardown", &NoFurtherKeys, &mut scope, found);
     let chosen = chosen?;
     if !chosen.block.needs_server {
         report_unused_steps(entries, &chosen, found);
@@ -217,7 +208,12 @@ fn decode_parts(node: &Node, context: &Context<'_>, found: &mut Diagnostics<'_>)
     let server = server.filter(|_| chosen.block.needs_server);
     let server = server.map(|server| with_script(server, asked.script.take(), found));
     let server = server.map(|server| ServerSpec { accepts_any_shape, ..server });
-    let redacted = redact::decode(node, &context.environment, unset, found);
+    let redacted = node.get("redact").map_or_else(Vec::new, |redact| {
+        let (mut redact, mut secrets) = (redact.clone(), Vec::new());
+        let variables = &Variables::new(context.environment, None);
+        Interpolation { variables, secrets: &mut secrets, syntax: Syntax::REDACTED, unset }.apply(&mut redact, found);
+        redact::decode(&redact, found)
+    });
     Some(Parts {
         server,
         matrix,
@@ -297,7 +293,7 @@ pub fn schema() -> Value {
 
 /// The JSON Schema of a list of steps.
 pub(crate) fn steps_schema(description: &str) -> Value {
-    fragment::list(description, steps::schema())
+    fragment::list(description, steps::schema(&[]))
 }
 
 /// The JSON Schema of `capture`.

@@ -9,54 +9,109 @@ use serde_json::{Value, json};
 use super::block::{self, Caller};
 use super::templates::Scope;
 use super::{expectation, texts, time};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 use crate::template::FIXTURE;
 
-const KEYS: &[&str] = &["allow_error", "args", "capture", "expect", "poll", "read", "restart", "tool"];
-const POLL_KEYS: &[&str] = &["every", "timeout", "until"];
+const FIELDS: &[Field] = &[
+    Field::optional("allow_error", || fragment::flag("True to accept an error of the tool.")),
+    Field::optional("args", || fragment::any_map("The arguments of the call.")),
+    Field::optional("capture", super::capture_schema),
+    Field::optional("expect", || fragment::expect(Vocabulary::ToolStep)),
+    Field::optional("poll", || field::map("Repeat the call until its reply is as expected.", POLL)),
+    Field::optional("read", || fragment::text("The URI of a resource to read.")),
+    Field::optional("restart", || {
+        fragment::flag("True to end the server and start it again on the same data, in place of a call.")
+    }),
+    Field::optional("tool", || fragment::text("The tool to call.")),
+];
+
+const POLL: &[Field] = &[
+    Field::optional("every", || fragment::duration("The pause between two calls; `200ms` when left out.")),
+    Field::optional("timeout", || fragment::duration("The time after which the step fails; `10s` when left out.")),
+    Field::required("until", || fragment::expect(Vocabulary::ToolStep)),
+];
 
 /// The pause between two polls, and the time after which polling is given up, where nothing else is said.
 const EVERY: Duration = Duration::from_millis(200);
 const GIVE_UP: Duration = Duration::from_secs(10);
 
-/// Decodes the steps under a key; what each captures becomes known to the ones after it and to what follows.
-pub(crate) fn decode(document: &Node, key: &'static str, scope: &mut Scope, found: &mut Diagnostics<'_>) -> Vec<Step> {
-    let Some(node) = document.get(key).filter(|node| !node.is_null()) else { return Vec::new() };
-    let steps = found.list(node, &format!("`{key}`"));
-    steps.iter().filter_map(|step| decode_step(step, key, scope, found)).collect()
+/// Keys of steps that only suite files have.
+pub(crate) trait FurtherKeys {
+    /// The keys.
+    fn fields(&self) -> &'static [Field];
+
+    /// Decodes them, and adds them to the step, if there is one.
+    fn decode(&self, node: &Node, step: Option<&mut Step>, found: &mut Diagnostics<'_>);
 }
 
-/// The JSON Schema of a step.
-pub(crate) fn schema() -> Value {
-    let properties = json!({
-        "allow_error": fragment::flag("True to accept an error of the tool."),
-        "args": fragment::any_map("The arguments of the call."),
-        "capture": super::capture_schema(),
-        "expect": fragment::expect(Vocabulary::ToolStep),
-        "poll": poll_schema(),
-        "read": fragment::text("The URI of a resource to read."),
-        "restart": fragment::flag("True to end the server and start it again on the same data, in place of a call."),
-        "tool": fragment::text("The tool to call."),
-    });
-    let mut schema = fragment::map("A step.", properties, &[]);
+/// Steps of an assertion file, which have none.
+pub(super) struct NoFurtherKeys;
+
+impl FurtherKeys for NoFurtherKeys {
+    fn fields(&self) -> &'static [Field] {
+        &[]
+    }
+
+    fn decode(&self, _: &Node, _: Option<&mut Step>, _: &mut Diagnostics<'_>) {}
+}
+
+/// Decodes the steps under a key; what each captures becomes known to the ones after it and to what follows.
+pub(crate) fn decode(
+    owner: &Node,
+    key: &'static str,
+    further: &dyn FurtherKeys,
+    scope: &mut Scope,
+    found: &mut Diagnostics<'_>,
+) -> Vec<Step> {
+    let Some(node) = owner.get(key).filter(|node| !node.is_null()) else { return Vec::new() };
+    let steps = found.list(node, &format!("`{key}`"));
+    let keys = field::keys(FIELDS.iter().chain(further.fields()));
+    let mut decoded = Vec::with_capacity(steps.len());
+    for node in steps {
+        let mut step = decode_step(node, &Keys { list: key, all: &keys, further }, scope, found);
+        further.decode(node, step.as_mut(), found);
+        decoded.extend(step);
+    }
+    decoded
+}
+
+/// The JSON Schema of a step, with the keys of one kind of file.
+pub(crate) fn schema(further: &'static [Field]) -> Value {
+    let mut properties = field::properties(FIELDS.iter().chain(further));
+    properties.sort_keys();
+    let mut schema = fragment::map("A step.", Value::Object(properties), &[]);
     super::aliases::of_step().describe(&mut schema);
     schema[fragment::DEFINITION] = "step".into();
     schema["oneOf"] = ["tool", "read", "uri", "resource", "restart"].map(|key| json!({"required": [key]})).into();
     schema
 }
 
-fn decode_step(node: &Node, key: &str, scope: &mut Scope, found: &mut Diagnostics<'_>) -> Option<Step> {
-    let what = format!("a `{key}` step");
+/// The keys that a step may have.
+struct Keys<'k> {
+    /// The list it is in.
+    list: &'static str,
+    all: &'k [&'static str],
+    further: &'k dyn FurtherKeys,
+}
+
+fn decode_step(node: &Node, keys: &Keys<'_>, scope: &mut Scope, found: &mut Diagnostics<'_>) -> Option<Step> {
+    let what = format!("a `{}` step", keys.list);
     let entries = found.map(node, &what)?;
     // A caret under the first key reads better than one under the whole step.
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
-    found.known_keys(node, &what, KEYS);
+    found.known_keys(node, &what, keys.all);
     let read = entries.iter().find(|entry| entry.key.text == "read");
     let restart = entries.iter().find(|entry| entry.key.text == "restart");
     let (call, vocabulary) = match (read, restart) {
-        (_, Some(restart)) => (decode_restart(node, restart, found), Vocabulary::ToolStep),
+        (_, Some(restart)) => (decode_restart(entries, restart, keys, found), Vocabulary::ToolStep),
         (Some(read), None) => (decode_read(node, read, scope, found), Vocabulary::ReadStep),
-        (None, None) => (decode_tool(node, key, place, scope, found), Vocabulary::ToolStep),
+        (None, None) => {
+            let what = format!("this `{}` step", keys.list);
+            let caller = Caller { node, what: &what, span: place, keys: keys.all };
+            let call = block::call(&caller, scope, found);
+            (call.map(|call| StepCall::Tool { tool: call.tool, args: call.args }), Vocabulary::ToolStep)
+        }
     };
     let allow_error = match node.get("allow_error").filter(|flag| !flag.is_null()) {
         Some(flag) => found.boolean(flag, "`allow_error`").unwrap_or_default(),
@@ -77,9 +132,10 @@ fn decode_poll(step: &Node, vocabulary: Vocabulary, scope: &Scope, found: &mut D
     let entry = step.as_map()?.iter().find(|entry| entry.key.text == "poll" && !entry.value.is_null())?;
     let node = &entry.value;
     let entries = found.map(node, "`poll`")?;
-    found.known_keys(node, "`poll`", POLL_KEYS);
+    let known = field::keys(POLL);
+    found.known_keys(node, "`poll`", &known);
     let until = node.get("until").filter(|until| !until.is_null());
-    if until.is_none() && !texts::is_misspelt(entries, "until", POLL_KEYS) {
+    if until.is_none() && !texts::is_misspelt(entries, "until", &known) {
         let help = "write for example `poll: {until: {contains: done}, timeout: 10s}`";
         found.error_with_help("missing-key", entry.key.span, "`poll` does not say until when", help);
     }
@@ -87,21 +143,6 @@ fn decode_poll(step: &Node, vocabulary: Vocabulary, scope: &Scope, found: &mut D
     let timeout = time::optional(node, "timeout", found).unwrap_or(GIVE_UP);
     let until = expectation::decode(until, vocabulary, scope, found);
     Some(Poll { until, every, timeout, span: entry.key.span })
-}
-
-fn poll_schema() -> Value {
-    let properties = json!({
-        "every": fragment::duration("The pause between two calls; `200ms` when left out."),
-        "timeout": fragment::duration("The time after which the step fails; `10s` when left out."),
-        "until": fragment::expect(Vocabulary::ToolStep),
-    });
-    fragment::map("Repeat the call until its reply is as expected.", properties, &["until"])
-}
-
-fn decode_tool(node: &Node, key: &str, place: Span, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<StepCall> {
-    let what = format!("this `{key}` step");
-    let call = block::call(&Caller { node, what: &what, span: place, keys: KEYS }, scope, found)?;
-    Some(StepCall::Tool { tool: call.tool, args: call.args })
 }
 
 fn decode_read(node: &Node, read: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<StepCall> {
@@ -117,8 +158,14 @@ fn decode_read(node: &Node, read: &Entry, scope: &Scope, found: &mut Diagnostics
 }
 
 /// `restart: true` alone: there is no reply to look at.
-fn decode_restart(node: &Node, restart: &Entry, found: &mut Diagnostics<'_>) -> Option<StepCall> {
-    for entry in node.as_map().unwrap_or_default().iter().filter(|entry| entry.key.text != "restart") {
+fn decode_restart(
+    entries: &[Entry],
+    restart: &Entry,
+    keys: &Keys<'_>,
+    found: &mut Diagnostics<'_>,
+) -> Option<StepCall> {
+    let is_other = |key: &str| key != "restart" && !field::has(keys.further.fields(), key);
+    for entry in entries.iter().filter(|entry| is_other(&entry.key.text)) {
         let message = format!("`{}` and `restart` are mutually exclusive: a step does one thing", entry.key.text);
         found.error_with_help("two-acts", entry.key.span, message, "make it a step of its own");
     }

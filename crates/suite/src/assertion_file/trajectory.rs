@@ -4,7 +4,7 @@ use mcprove_model::{Act, Diagnostics, Node, Trajectory, Vocabulary};
 use serde_json::{Value, json};
 
 use super::block::{self, Block, Caller, DecodedBlock, Input};
-use super::{expectation, texts};
+use super::expectation;
 use crate::field::{self, Field};
 use crate::schema::fragment;
 
@@ -38,7 +38,7 @@ fn items_schema() -> Value {
 }
 
 fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock> {
-    let document = input.document;
+    let document = input.node;
     let source = match (document.get("trace"), document.get("audit_log")) {
         (Some(trace), None) => decode_trace(trace, input, found),
         (None, Some(log)) => decode_log(log, input, found),
@@ -50,16 +50,15 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock
         (None, None) => {
             let message = "`trajectory` has no calls to judge";
             let help = "add `trace:` with a list of calls, or `audit_log:` with the path of a log";
-            found.error_with_help("missing-key", input.entry.key.span, message, help);
+            found.error_with_help("missing-key", input.place, message, help);
             None
         }
     };
     let items = document.get("trajectory");
-    if items.is_none() && !texts::is_misspelt(document.as_map().unwrap_or_default(), "trajectory", &super::known_keys())
-    {
-        let message = format!("`{}` is there, but no `trajectory` says what it must be like", input.entry.key.text);
+    if items.is_none() && !input.is_misspelt("trajectory") {
+        let message = format!("`{}` is there, but no `trajectory` says what it must be like", input.key);
         let help = "add `trajectory:`, for example `- {type: order, tools: [first, second]}`";
-        found.error_with_help("missing-key", input.entry.key.span, message, help);
+        found.error_with_help("missing-key", input.place, message, help);
     }
     // An empty list is worth a word, so it is decoded too.
     let expect = match items {

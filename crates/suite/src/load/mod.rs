@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use mcprove_model::{Case, Diagnostics, Finding, Node, Place, Severity, SourceFile, Span};
 
-pub use crate::assertion_file::ServerOverride;
-use crate::assertion_file::{self, Context, Document};
+use crate::assertion_file::{self, Document};
+use crate::context::Context;
 use crate::environment::Environment;
+pub use crate::server::ServerOverride;
 pub use crate::suite_file::PlayedFile;
 use crate::{suite_file, yaml};
 use folder::SuiteFile;
@@ -188,12 +189,7 @@ impl Loading {
         options: &LoadOptions<'_>,
         findings: &mut Vec<Finding>,
     ) -> Vec<Arc<Case>> {
-        let context = Context {
-            environment: Environment { lookup: options.environment, names: options.known_variables },
-            fixture: file.fixture.as_deref(),
-            server: options.server.as_ref(),
-        };
-        let mut decoded = assertion_file::decode(source, document, &context);
+        let mut decoded = assertion_file::decode(source, document, &context(file, options, None));
         self.loaded.tests += 1;
         findings.append(&mut decoded.findings);
         self.loaded.secrets.append(&mut decoded.secrets);
@@ -225,13 +221,7 @@ impl Loading {
         findings.append(&mut problems);
         let folder = folder::folder_of(&file.path);
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf()).display().to_string();
-        let context = suite_file::Context {
-            environment: Environment { lookup: options.environment, names: options.known_variables },
-            fixture: file.fixture.as_deref(),
-            server: options.server.as_ref(),
-            folder: &folder,
-        };
-        let mut decoded = suite_file::decode(units, &context);
+        let mut decoded = suite_file::decode(units, &context(file, options, Some(&folder)));
         findings.append(&mut decoded.findings);
         self.loaded.secrets.append(&mut decoded.secrets);
         if options.server.is_none() {
@@ -278,6 +268,15 @@ impl Loading {
         let mut finding = Finding::warning("focused", message);
         finding.place = self.focused.first().and_then(|(_, first)| first.place.clone());
         self.loaded.findings.push(finding.help("remove `only` to run all of them"));
+    }
+}
+
+fn context<'a>(file: &'a SuiteFile, options: &'a LoadOptions<'_>, folder: Option<&'a str>) -> Context<'a> {
+    Context {
+        environment: Environment { lookup: options.environment, names: options.known_variables },
+        fixture: file.fixture.as_deref(),
+        server: options.server.as_ref(),
+        folder,
     }
 }
 

@@ -129,16 +129,3 @@ fn expect_name(vocabulary: Vocabulary) -> String {
         other => format!("expect-{other:?}").to_lowercase(),
     }
 }
-
-/// A scripted answer of a model.
-pub(crate) fn sampling_reply() -> Value {
-    map(
-        "An answer.",
-        json!({
-            "model": text("The model's name."),
-            "stop_reason": text("Why the model stopped."),
-            "text": scalar("What it answers."),
-        }),
-        &[],
-    )
-}

@@ -9,9 +9,8 @@ use serde_json::json;
 
 use super::Suite;
 use super::list::Kind;
-use crate::assertion_file::block::{self, Input};
-use crate::assertion_file::expectation;
-use crate::field::Field;
+use crate::assertion_file::block::Input;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 const VOCABULARY: Vocabulary = Vocabulary::Targets(&target_sets::CALIBRATION);
@@ -30,17 +29,20 @@ const FIELDS: &[Field] = &[
         "observed_positive_rate",
         || json!({"type": "number", "minimum": 0, "maximum": 1, "description": "The share of answers that a person finds correct."}),
     ),
-    Field::optional("reliability", || {
-        let count = || fragment::count("How many.", 0);
-        let properties = json!({"tp": count(), "fn": count(), "tn": count(), "fp": count()});
-        fragment::map("Grades of the judge for labelled items.", properties, &["tp", "fn", "tn", "fp"])
-    }),
+    Field::optional("reliability", || field::map("Grades of the judge for labelled items.", RELIABILITY)),
+];
+
+const RELIABILITY: &[Field] = &[
+    Field::required("tp", || fragment::count("How many.", 0)),
+    Field::required("fn", || fragment::count("How many.", 0)),
+    Field::required("tn", || fragment::count("How many.", 0)),
+    Field::required("fp", || fragment::count("How many.", 0)),
 ];
 
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
-    let node = &input.entry.value;
-    let expect = expectation::decode(node.get("expect"), VOCABULARY, input.scope, found);
-    let labels = block::named(node, "labels", input.entry.key.span, found)?.as_text()?.to_owned();
+    let node = input.node;
+    let expect = input.expect(VOCABULARY, found);
+    let labels = input.named("labels", found)?.as_text()?.to_owned();
     let rate = node.get("observed_positive_rate").filter(|rate| !rate.is_null());
     let observed_positive_rate = rate.and_then(|rate| number(rate, "`observed_positive_rate`", found));
     let reliability = match node.get("reliability").filter(|matrix| !matrix.is_null()) {
@@ -53,8 +55,7 @@ fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Opti
 }
 
 fn decode_reliability(node: &Node, found: &mut Diagnostics<'_>) -> Option<Reliability> {
-    found.map(node, "`reliability`")?;
-    found.known_keys(node, "`reliability`", &["fn", "fp", "tn", "tp"]);
+    field::entries(node, "`reliability`", RELIABILITY, found)?;
     let mut count = |key: &str| {
         let Some(value) = node.get(key) else {
             found.error_with_help("missing-key", node.span, format!("`reliability` has no `{key}`"), "add all four");

@@ -11,9 +11,8 @@ use serde_json::{Value, json};
 
 use super::Suite;
 use super::list::Kind;
-use crate::assertion_file::block::{self, Input};
-use crate::assertion_file::expectation;
-use crate::field::Field;
+use crate::assertion_file::block::Input;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 /// The key of the list.
@@ -28,7 +27,22 @@ pub(super) const CHECK: &str = "spec_version_check";
 const CHECK_TARGETS: Vocabulary = Vocabulary::Targets(&target_sets::SPEC_VERSION);
 
 /// Keys of the map around the list.
-pub(super) const MAP_KEYS: &[&str] = &[SPEC_VERSION, CHECK, "tests"];
+pub(super) const MAP: &[Field] = &[
+    Field::optional(SPEC_VERSION, || fragment::text("The revision to speak, for example `v2025-06-18`.")),
+    Field::optional(CHECK, || {
+        let summary = "Compare `spec_version` with another revision: the binding rules that apply to one of them only.";
+        field::map(summary, SPEC_CHECK)
+    }),
+    // The schema of the list is added to it.
+    Field::required("tests", || Value::Null),
+];
+
+const SPEC_CHECK: &[Field] = &[
+    Field::optional("against", || {
+        fragment::text("The other revision, for example `v2025-11-25`; `draft` is the newest.")
+    }),
+    Field::optional("expect", || fragment::expect(CHECK_TARGETS)),
+];
 
 /// Keys of that map in the other tool, and what to do instead.
 pub(super) const OUTSIDE: &[(&str, &str)] = &[
@@ -54,30 +68,20 @@ const FIELDS: &[Field] = &[
 
 /// The JSON Schema of `compliance`: a list of tests, or a map with one.
 pub(super) fn schema(list: &Value) -> Value {
-    let against = fragment::text("The other revision, for example `v2025-11-25`; `draft` is the newest.");
-    let check = fragment::map(
-        "Compare `spec_version` with another revision: the binding rules that apply to one of them only.",
-        json!({"against": against, "expect": fragment::expect(CHECK_TARGETS)}),
-        &[],
-    );
-    let properties = json!({
-        SPEC_VERSION: fragment::text("The revision to speak, for example `v2025-06-18`."),
-        CHECK: check,
-        "tests": list,
-    });
-    let map = fragment::map("The tests and their revision.", properties, &["tests"]);
+    let mut map = field::map("The tests and their revision.", MAP);
+    map["properties"]["tests"] = list.clone();
     json!({"anyOf": [list, map], "description": KIND.summary})
 }
 
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
-    let node = &input.entry.value;
+    let node = input.node;
     if let Some((from, to)) = node.get("check").and_then(compared_revisions) {
-        let expect = expectation::decode(node.get("expect"), CHECK_TARGETS, input.scope, found);
+        let expect = input.expect(CHECK_TARGETS, found);
         let has_default_gate = expect.checks.is_empty();
         return Some((Act::Offline(Arc::new(SpecChange { from, to, has_default_gate })), expect));
     }
-    let expect = expectation::decode(node.get("expect"), Vocabulary::Raw, input.scope, found);
-    let method = block::named(node, "check", input.entry.key.span, found)?;
+    let expect = input.expect(Vocabulary::Raw, found);
+    let method = input.named("check", found)?;
     let raw = if method.as_text() == Some("initialize") {
         Raw::Handshake(method)
     } else {
@@ -89,8 +93,7 @@ fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Opti
 /// `spec_version_check` as a test of its own; nothing is compared where a revision is missing.
 pub(super) fn version_check(compliance: &Node, found: &mut Diagnostics<'_>) -> Option<Node> {
     let check = compliance.get(CHECK).filter(|check| !check.is_null())?;
-    found.map(check, "`spec_version_check`")?;
-    found.known_keys(check, "`spec_version_check`", &["against", "expect"]);
+    field::entries(check, "`spec_version_check`", SPEC_CHECK, found)?;
     let mut revision = |node: Option<&Node>, what: &str| {
         let Some(node) = node.filter(|node| !node.is_null()) else {
             let message = format!("`spec_version_check` compares nothing: there is no `{what}`");
@@ -138,8 +141,8 @@ fn revision_of(text: &str) -> Option<Revision> {
 }
 
 /// The revision that a test names.
-pub(super) fn protocol(test: &Entry, found: &mut Diagnostics<'_>) -> Option<Protocol> {
-    let node = test.value.get(SPEC_VERSION).filter(|version| !version.is_null())?;
+pub(super) fn protocol(test: &Node, found: &mut Diagnostics<'_>) -> Option<Protocol> {
+    let node = test.get(SPEC_VERSION).filter(|version| !version.is_null())?;
     let text = found.text(node, "`spec_version`")?;
     let revision = text.strip_prefix('v').and_then(Revision::parse);
     if revision.is_none() {

@@ -18,7 +18,7 @@ use super::list::Kind;
 use super::{Suite, test};
 use crate::assertion_file::block::{self, Input};
 use crate::assertion_file::{expectation, texts};
-use crate::field::Field;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 /// The key of the list.
@@ -34,24 +34,13 @@ pub(super) const KIND: Kind = Kind {
 };
 
 const FIELDS: &[Field] = &[
-    Field::optional("budget", || {
-        let most = fragment::count("The milliseconds that all calls together may take.", 1);
-        fragment::map("What it may take.", json!({"max_duration_ms": most}), &[])
-    }),
-    Field::optional("cases", || {
-        let properties = json!({
-            "expect": fragment::expect(VOCABULARY),
-            "golden": {"description": "The output, exactly."},
-            "name": fragment::text("Its name."),
-            "vars": fragment::any_map("What `${var.NAME}` stands for."),
-        });
-        fragment::list("The graph is run once for each.", fragment::map("A case.", properties, &["name"]))
-    }),
+    Field::optional("budget", || field::map("What it may take.", BUDGET)),
+    Field::optional("cases", || fragment::list("The graph is run once for each.", field::map("A case.", CASE))),
     Field::optional("description", || fragment::text("What it is for; shown nowhere.")),
     Field::preview("eval", graded::eval::schema),
     Field::optional("expect", || fragment::expect(VOCABULARY)),
     Field::optional("golden", || json!({"description": "The output, exactly."})),
-    Field::required("nodes", || fragment::list("The calls, in any order.", node_schema())),
+    Field::required("nodes", || fragment::list("The calls, in any order.", field::map("A call.", NODE))),
     Field::optional("output", || {
         let assemble = fragment::text("A jq program over `{nodes: {ID: RESULT}}`.");
         let map = fragment::map("A program.", json!({"assemble": assemble}), &["assemble"]);
@@ -60,19 +49,35 @@ const FIELDS: &[Field] = &[
     Field::optional("vars", || fragment::any_map("What `${var.NAME}` stands for.")),
 ];
 
-pub(super) const NODE_KEYS: &[&str] = &[
-    "args",
-    "for_each",
-    "id",
-    "max_concurrency",
-    "max_iterations",
-    "mock",
-    "needs",
-    "server",
-    "tool",
-    "transform",
-    "when",
+const CASE: &[Field] = &[
+    Field::optional("expect", || fragment::expect(VOCABULARY)),
+    Field::optional("golden", || json!({"description": "The output, exactly."})),
+    Field::required("name", || fragment::text("Its name.")),
+    Field::optional("vars", || fragment::any_map("What `${var.NAME}` stands for.")),
 ];
+
+pub(super) const NODE: &[Field] = &[
+    Field::optional("args", || {
+        fragment::any_map("Its arguments; `${ID.path}`, `${item}` and `${var.NAME}` stand for values.")
+    }),
+    Field::optional("for_each", || fragment::text("`${ID[*]}`: the tool is called for each item of that result.")),
+    Field::required("id", || fragment::text("Its name in the graph.")),
+    Field::optional("max_concurrency", || fragment::count("Maximum number of concurrent calls; 1 when left out.", 1)),
+    Field::optional("max_iterations", || fragment::count("Maximum number of items; 10000 when left out.", 1)),
+    Field::optional("mock", || field::map("A result that stands in for the call.", MOCK)),
+    Field::optional("needs", || fragment::texts("The nodes whose results it uses.")),
+    Field::optional("server", || fragment::text("The server it is for.")),
+    Field::required("tool", || fragment::text("The tool.")),
+    Field::optional("transform", || field::map("A jq program.", PROGRAM)),
+    Field::optional("when", || {
+        fragment::text(
+            "A jq program over `{parents: {ID: RESULT}}`; the call is left out where it gives false or null.",
+        )
+    }),
+];
+
+const PROGRAM: &[Field] = &[Field::required("jq", || fragment::text("The program."))];
+const MOCK: &[Field] = &[Field::required("result", || json!({"description": "The result."}))];
 
 /// Keys of a node of the other tool, and what to do instead.
 pub(super) const OUTSIDE_NODE: &[(&str, &str)] = &[
@@ -80,7 +85,8 @@ pub(super) const OUTSIDE_NODE: &[(&str, &str)] = &[
     ("max_tokens_per_call", "`max_response_tokens` in the `expect` of a tool test counts tokens"),
 ];
 
-pub(super) const BUDGET_KEYS: &[&str] = &["max_duration_ms"];
+pub(super) const BUDGET: &[Field] =
+    &[Field::optional("max_duration_ms", || fragment::count("The milliseconds that all calls together may take.", 1))];
 
 /// Keys of its budget, and what to do instead.
 pub(super) const OUTSIDE_BUDGET: &[(&str, &str)] = &[
@@ -100,7 +106,7 @@ pub(super) fn for_each_case(node: Node, found: &mut Diagnostics<'_>) -> Vec<Node
         if found.map(case, "a case").is_none() {
             continue;
         }
-        found.known_keys(case, "a case", &["expect", "golden", "name", "vars"]);
+        found.known_keys(case, "a case", &field::keys(CASE));
         let Some(own) = block::named(case, "name", case.span, found) else { continue };
         let NodeKind::Map(entries) = &node.kind else { continue };
         let kept = entries.iter().filter(|entry| !matches!(entry.key.text.as_str(), "cases" | "name"));
@@ -169,8 +175,8 @@ pub(super) fn server_of(
 }
 
 fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
-    let test = &input.entry.value;
-    let span = input.entry.key.span;
+    let test = input.node;
+    let span = input.place;
     let list = test.get("nodes").filter(|nodes| !nodes.is_null());
     let Some(list) = list.filter(|list| list.as_list().is_none_or(|nodes| !nodes.is_empty())) else {
         found.error_with_help("missing-key", span, "the composition has no `nodes`", "add at least one call");
@@ -184,10 +190,10 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     let output = decode_output(test.get("output"), &nodes, found);
     let max_duration = decode_budget(test.get("budget"), found);
     let vars = test.get("vars").map_or_else(|| json!({}), Node::to_json);
-    let with_golden = with_golden(test);
-    let mut expect = expectation::decode(with_golden.as_ref().or(test.get("expect")), VOCABULARY, input.scope, found);
+    let with_golden = with_golden(input);
+    let mut expect = expectation::decode(with_golden.as_ref().or(input.expect), VOCABULARY, input.scope, found);
     expect.judged = super::evals::decode_metrics(test, false, suite, found);
-    let judged = judged_nodes(test.get("expect"), &nodes, found);
+    let judged = judged_nodes(input.expect, &nodes, found);
     let nodes = ordered(nodes, found)?;
     if found.count() > before {
         return None;
@@ -208,7 +214,7 @@ fn decode_node(
     found: &mut Diagnostics<'_>,
 ) -> Option<CompositionNode> {
     let entries = found.map(node, "a node")?;
-    super::unsupported_keys::known_keys(entries, "a node", NODE_KEYS, OUTSIDE_NODE, found);
+    super::unsupported_keys::known_keys(entries, "a node", &field::keys(NODE), OUTSIDE_NODE, found);
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
     let part = |key: &str| node.get(key).filter(|part| !part.is_null());
     let id = block::named(node, "id", place, found)?.as_text()?.to_owned();
@@ -220,15 +226,13 @@ fn decode_node(
     let for_each = part("for_each").and_then(|list| decode_for_each(list, &needs, found));
     report_references(&args, &needs, for_each.is_some(), found);
     let transform = part("transform").and_then(|transform| {
-        found.map(transform, "`transform`")?;
-        found.known_keys(transform, "`transform`", &["jq"]);
+        field::entries(transform, "`transform`", PROGRAM, found)?;
         program(transform.get("jq")?, "`jq`", found)
     });
     let when = part("when").and_then(|when| program(when, "`when`", found));
     let mock = match part("mock") {
         Some(mock) => {
-            found.map(mock, "`mock`")?;
-            found.known_keys(mock, "`mock`", &["result"]);
+            field::entries(mock, "`mock`", MOCK, found)?;
             Some(mock.get("result").map(Node::to_json).unwrap_or_default())
         }
         None => None,
@@ -315,16 +319,16 @@ fn decode_output(output: Option<&Node>, nodes: &[CompositionNode], found: &mut D
 fn decode_budget(budget: Option<&Node>, found: &mut Diagnostics<'_>) -> Option<Duration> {
     let budget = budget.filter(|budget| !budget.is_null())?;
     let entries = found.map(budget, "`budget`")?;
-    super::unsupported_keys::known_keys(entries, "`budget`", BUDGET_KEYS, OUTSIDE_BUDGET, found);
+    super::unsupported_keys::known_keys(entries, "`budget`", &field::keys(BUDGET), OUTSIDE_BUDGET, found);
     let most = found.count_within(budget.get("max_duration_ms")?, "`max_duration_ms`", 1..=86_400_000)?;
     Some(Duration::from_millis(most))
 }
 
 /// The expectation, with the exact output under `golden`.
-fn with_golden(test: &Node) -> Option<Node> {
-    let golden = test.get("golden")?;
+fn with_golden(input: &Input<'_>) -> Option<Node> {
+    let golden = input.node.get("golden")?;
     let assertion = json!({"target": "output", "matcher": {"exact": golden.to_json()}, "name": "golden"});
-    let mut items = test.get("expect").and_then(Node::as_list).unwrap_or_default().to_vec();
+    let mut items = input.expect.and_then(Node::as_list).unwrap_or_default().to_vec();
     items.push(Node::from_json(golden.span, assertion));
     Some(Node { span: golden.span, kind: NodeKind::List(items) })
 }
@@ -390,22 +394,4 @@ fn ordered(nodes: Vec<CompositionNode>, found: &mut Diagnostics<'_>) -> Option<V
 
 fn entry(key: &str, value: Node) -> Entry {
     Entry { key: Key { text: key.into(), span: value.span }, value }
-}
-
-fn node_schema() -> Value {
-    let program = || fragment::map("A jq program.", json!({"jq": fragment::text("The program.")}), &["jq"]);
-    let properties = json!({
-        "args": fragment::any_map("Its arguments; `${ID.path}`, `${item}` and `${var.NAME}` stand for values."),
-        "for_each": fragment::text("`${ID[*]}`: the tool is called for each item of that result."),
-        "id": fragment::text("Its name in the graph."),
-        "max_concurrency": fragment::count("Maximum number of concurrent calls; 1 when left out.", 1),
-        "max_iterations": fragment::count("Maximum number of items; 10000 when left out.", 1),
-        "mock": fragment::map("A result that stands in for the call.", json!({"result": {"description": "The result."}}), &["result"]),
-        "needs": fragment::texts("The nodes whose results it uses."),
-        "server": fragment::text("The server it is for."),
-        "tool": fragment::text("The tool."),
-        "transform": program(),
-        "when": fragment::text("A jq program over `{parents: {ID: RESULT}}`; the call is left out where it gives false or null."),
-    });
-    fragment::map("A call.", properties, &["id", "tool"])
 }

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::Suite;
 use super::list::Kind;
 use crate::assertion_file::block::Input;
-use crate::assertion_file::server;
-use crate::field::{self, Field};
+use crate::field::Field;
 use crate::schema::fragment;
+use crate::server;
 
 /// The key of the list.
 pub(super) const KEY: &str = "conformance";
@@ -33,7 +33,7 @@ const FIELDS: &[Field] = &[
         fragment::flag("Call tools that write, too, and put their hints to the test.")
     }),
     Field::optional("protocol", || {
-        let mut schema = server::protocol_schema();
+        let mut schema = server::keys::protocol_schema();
         schema["description"] = "The revisions to test; all that the server serves when left out.".into();
         schema
     }),
@@ -59,8 +59,7 @@ fn rules_schema(description: &str) -> Value {
 }
 
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
-    let test = &input.entry.value;
-    found.known_keys(test, "a test of `conformance`", &field::keys(FIELDS));
+    let test = input.node;
     let flag = |key: &str, found: &mut Diagnostics<'_>| {
         let node = test.get(key).filter(|node| !node.is_null());
         node.is_some_and(|node| found.boolean(node, &format!("`{key}`")) == Some(true))

@@ -3,13 +3,18 @@
 use mcprove_model::{Coverage, Diagnostics, Node};
 use serde_json::{Value, json};
 
-use crate::schema::fragment;
+use crate::field::{self, Field};
 
-const KEYS: &[&str] = &["args", "error_paths", "tools", "transports"];
+const FIELDS: &[Field] = &[
+    Field::optional("args", || share_schema("Of the arguments of its tools.")),
+    Field::optional("error_paths", || share_schema("Of its tools, by a call that is answered with an error.")),
+    Field::optional("tools", || share_schema("Of its tools.")),
+    Field::optional("transports", || share_schema("Of the transports.")),
+];
 
 /// Decodes `coverage`.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Coverage {
-    found.known_keys(node, "`coverage`", KEYS);
+    found.known_keys(node, "`coverage`", &field::keys(FIELDS));
     let mut share = |key: &str| {
         let value = node.get(key).filter(|value| !value.is_null())?;
         let share = value.as_number().and_then(serde_json::Number::as_f64).filter(|s| (0.0..=100.0).contains(s));
@@ -28,12 +33,9 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Coverage {
 
 /// The JSON Schema of `coverage`.
 pub(super) fn schema() -> Value {
-    let share = |what: &str| json!({"type": "number", "minimum": 0, "maximum": 100, "description": what});
-    let properties = json!({
-        "args": share("Of the arguments of its tools."),
-        "error_paths": share("Of its tools, by a call that is answered with an error."),
-        "tools": share("Of its tools."),
-        "transports": share("Of the transports."),
-    });
-    fragment::map("Required coverage of a server, in percent.", properties, &[])
+    field::map("Required coverage of a server, in percent.", FIELDS)
+}
+
+fn share_schema(what: &str) -> Value {
+    json!({"type": "number", "minimum": 0, "maximum": 100, "description": what})
 }

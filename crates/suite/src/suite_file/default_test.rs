@@ -18,10 +18,10 @@ const FIELDS: &[Field] = &[
 /// Expectations of every test, in addition to its own.
 #[derive(Default)]
 pub(super) struct DefaultTest {
-    expect: Option<Node>,
+    pub(super) expect: Option<Node>,
     pub(super) threshold: Option<f64>,
     /// Default `transform` of the requests and replies of tool tests.
-    transform: Option<Node>,
+    pub(super) transform: Option<Node>,
 }
 
 /// Decodes `defaultTest`; its problems are reported once, here.
@@ -47,43 +47,18 @@ pub(super) fn schema() -> Value {
     field::map("Expectations of every test, in addition to its own.", FIELDS)
 }
 
-impl DefaultTest {
-    /// For tests of another file: every place becomes this one.
-    pub(super) fn placed_at(&self, span: Span) -> Self {
-        let expect = self.expect.as_ref().map(|expect| Node::from_json(span, expect.to_json()));
-        let transform = self.transform.as_ref().map(|transform| Node::from_json(span, transform.to_json()));
-        Self { expect, threshold: self.threshold, transform }
-    }
-
-    /// Adds what rewrites requests and replies to a test that does not say so itself.
-    pub(super) fn add_transform(&self, entries: &mut Vec<Entry>) {
-        let has_own = entries.iter().any(|entry| entry.key.text == transform::KEY);
-        if let Some(value) = self.transform.clone().filter(|_| !has_own) {
-            entries.push(Entry { key: Key { text: transform::KEY.into(), span: value.span }, value });
-        }
-    }
-
-    /// True if nothing is expected of every test.
-    pub(super) fn is_empty(&self) -> bool {
-        self.expect.is_none()
-    }
-
-    /// Expectation of a test merged with its defaults; if both have the same check, its own counts.
-    pub(super) fn merged(&self, own: &Node) -> Node {
-        let Some(default) = &self.expect else { return own.clone() };
-        if own.is_null() {
-            return default.clone();
-        }
-        let kind = match (&default.kind, &own.kind) {
-            (Kind::List(default), Kind::List(own)) => Kind::List([default.as_slice(), own].concat()),
-            (Kind::List(default), Kind::Map(own)) => Kind::Map(with_assertions(own, default, Order::First)),
-            (Kind::Map(default), Kind::List(own)) => Kind::Map(with_assertions(default, own, Order::Last)),
-            (Kind::Map(default), Kind::Map(own)) => Kind::Map(joined(default, own)),
-            // Any other kind is reported where it is decoded.
-            (Kind::Scalar(_), _) | (_, Kind::Scalar(_)) => return own.clone(),
-        };
-        Node { span: own.span, kind }
-    }
+/// Expectation of a test merged with its default; if both have the same check, its own counts.
+pub(super) fn merged(default: Node, own: Option<&Node>) -> Node {
+    let Some(own) = own.filter(|own| !own.is_null()) else { return default };
+    let kind = match (&default.kind, &own.kind) {
+        (Kind::List(default), Kind::List(own)) => Kind::List([default.as_slice(), own].concat()),
+        (Kind::List(default), Kind::Map(own)) => Kind::Map(with_assertions(own, default, Order::First)),
+        (Kind::Map(default), Kind::List(own)) => Kind::Map(with_assertions(default, own, Order::Last)),
+        (Kind::Map(default), Kind::Map(own)) => Kind::Map(joined(default, own)),
+        // Any other kind is reported where it is decoded.
+        (Kind::Scalar(_), _) | (_, Kind::Scalar(_)) => return own.clone(),
+    };
+    Node { span: own.span, kind }
 }
 
 /// Expectation of a test with the metrics next to it; they become a key of its map.
@@ -160,8 +135,7 @@ mod tests {
                 json!({"not_error": true, "contains": "y", "assertions": [a, b]}),
             ),
         ] {
-            let merged = DefaultTest { expect: Some(node(default)), ..DefaultTest::default() }.merged(&node(own));
-            assert_eq!(merged.to_json(), expected);
+            assert_eq!(merged(node(default), Some(&node(own))).to_json(), expected);
         }
     }
 }

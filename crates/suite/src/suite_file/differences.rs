@@ -4,10 +4,12 @@
 //! in keys that both tools know.
 
 use super::list::List;
-use super::{
-    agents, auth, compliance, compositions, evals, hooks, known_keys, run_options, security, servers, unsupported_keys,
-};
+use super::{agents, compliance, compositions, evals, hooks, known_keys, run_options, security, unsupported_keys};
 use super::{lifecycle, scenarios, stepwise, test};
+
+use crate::context::FileKind;
+use crate::field;
+use crate::server;
 
 const TEXTS: &str = include_str!("differences.txt");
 
@@ -32,14 +34,14 @@ const MAPS: &[Theirs] = &[
     Theirs {
         map: "a server",
         keys: "auth cassette command env headers http url wait_for_ready",
-        ours: || servers::KEYS.to_vec(),
+        ours: || server::keys::names(FileKind::Suite),
         refused: &[],
     },
     Theirs {
         map: "`auth`",
         keys: "aws_sigv4 bearer_token_env headers oauth web_bot_auth",
-        ours: || auth::KEYS.to_vec(),
-        refused: auth::OUTSIDE,
+        ours: || server::auth::names(FileKind::Suite),
+        refused: server::auth::OUTSIDE,
     },
     Theirs {
         map: "a test",
@@ -67,19 +69,19 @@ const MAPS: &[Theirs] = &[
         map: "a node of a composition",
         keys: "args for_each id max_concurrency max_cost_per_call_usd max_iterations max_tokens_per_call mock needs server \
                tool transform when",
-        ours: || compositions::NODE_KEYS.to_vec(),
+        ours: || field::keys(compositions::NODE),
         refused: compositions::OUTSIDE_NODE,
     },
     Theirs {
         map: "`budget` of a composition",
         keys: "max_cost_usd max_duration_ms max_tokens",
-        ours: || compositions::BUDGET_KEYS.to_vec(),
+        ours: || field::keys(compositions::BUDGET),
         refused: compositions::OUTSIDE_BUDGET,
     },
     Theirs {
         map: "`compliance`",
         keys: "baseline grade_delta spec_version spec_version_check tests",
-        ours: || compliance::MAP_KEYS.to_vec(),
+        ours: || field::keys(compliance::MAP),
         refused: compliance::OUTSIDE,
     },
     Theirs {
@@ -91,7 +93,7 @@ const MAPS: &[Theirs] = &[
     Theirs {
         map: "a scorer",
         keys: "command cwd env name timeout_ms type",
-        ours: || evals::SCORER_KEYS.to_vec(),
+        ours: || field::keys(evals::SCORER),
         refused: &[],
     },
     Theirs {
@@ -104,10 +106,10 @@ const MAPS: &[Theirs] = &[
     Theirs {
         map: "a step of `setup`, `setup_per_test` or `teardown`",
         keys: "always background call capture_failure run timeout wait_for",
-        ours: || lifecycle::KEYS.to_vec(),
+        ours: || field::keys(lifecycle::FIELDS),
         refused: &[],
     },
-    Theirs { map: "a hook", keys: "command mode", ours: || hooks::STEP_KEYS.to_vec(), refused: hooks::OUTSIDE },
+    Theirs { map: "a hook", keys: "command mode", ours: || field::keys(hooks::COMMAND), refused: hooks::OUTSIDE },
     Theirs {
         map: "`run_options`",
         keys: "failure_policy inconclusive parallel restart_policy",
@@ -117,7 +119,7 @@ const MAPS: &[Theirs] = &[
     Theirs {
         map: "`security`",
         keys: "capability_negotiation scan trust_boundary",
-        ours: || security::KEYS.to_vec(),
+        ours: security::keys,
         refused: &[],
     },
 ];

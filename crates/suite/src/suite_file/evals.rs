@@ -11,7 +11,7 @@ use super::performance::{MILLISECONDS, milliseconds};
 use super::{Suite, Unit};
 use crate::assertion_file::block::{self, Input};
 use crate::assertion_file::texts;
-use crate::field::Field;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 /// The key of the list.
@@ -29,7 +29,19 @@ pub(super) const OUTSIDE: &[(&str, &str)] =
     &[("matrix", "`panel` of `judge` asks several models; write a test for each prompt")];
 
 /// The keys of a scorer.
-pub(super) const SCORER_KEYS: &[&str] = &["command", "cwd", "env", "name", "timeout_ms", "type"];
+pub(super) const SCORER: &[Field] = &[
+    Field::required(
+        "command",
+        || json!({"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Reads `{prompt, response, rubric}` and prints `{verdict, score, reasoning}`."}),
+    ),
+    Field::optional("cwd", || fragment::text("The folder it is started in; the caller's when left out.")),
+    Field::optional("env", || fragment::scalars("Variables added to the caller's environment.")),
+    Field::required("name", || fragment::text("Its name.")),
+    Field::optional("timeout_ms", || {
+        fragment::count_within("How long it may take; 30000 when left out.", &MILLISECONDS)
+    }),
+    Field::required("type", || json!({"const": "exec", "description": "The kind of scorer: a command."})),
+];
 
 const FIELDS: &[Field] = &[
     Field::optional("judge", || {
@@ -75,17 +87,9 @@ pub(super) fn decode_scorers(units: &[Unit], found: &mut [Diagnostics<'_>]) -> V
 
 /// The JSON Schema of `scorers`.
 pub(super) fn scorers_schema() -> Value {
-    let properties = json!({
-        "command": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "Reads `{prompt, response, rubric}` and prints `{verdict, score, reasoning}`."},
-        "cwd": fragment::text("The folder it is started in; the caller's when left out."),
-        "env": fragment::scalars("Variables added to the caller's environment."),
-        "name": fragment::text("Its name."),
-        "timeout_ms": fragment::count_within("How long it may take; 30000 when left out.", &MILLISECONDS),
-        "type": {"const": "exec", "description": "The kind of scorer: a command."},
-    });
     fragment::list(
         "Commands that grade the answers of `evals`.",
-        fragment::map("A scorer.", properties, &["name", "type", "command"]),
+        fragment::map("A scorer.", Value::Object(field::properties(SCORER)), &["name", "type", "command"]),
     )
 }
 
@@ -129,8 +133,7 @@ fn names_judge(test: &Node, suite: &Suite<'_>) -> bool {
 }
 
 fn decode_scorer(node: &Node, found: &mut Diagnostics<'_>) -> Option<Scorer> {
-    found.map(node, "a scorer")?;
-    found.known_keys(node, "a scorer", SCORER_KEYS);
+    field::entries(node, "a scorer", SCORER, found)?;
     let name = block::named(node, "name", node.span, found)?.as_text()?.to_owned();
     let kind = block::named(node, "type", node.span, found)?;
     if kind.as_text() != Some("exec") {
@@ -158,8 +161,8 @@ fn decode_scorer(node: &Node, found: &mut Diagnostics<'_>) -> Option<Scorer> {
 }
 
 fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
-    let test = &input.entry.value;
-    let prompt = block::named(test, "prompt", input.entry.key.span, found)?.as_text()?.to_owned();
+    let test = input.node;
+    let prompt = input.named("prompt", found)?.as_text()?.to_owned();
     let rubric = test.get("rubric").filter(|rubric| !rubric.is_null());
     let judge = test.get("judge").filter(|judge| !judge.is_null());
     let mut graded = match rubric {
@@ -176,7 +179,7 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
             Graded::score(text, Judge::default(), THRESHOLD)
         }
     };
-    if let Some(threshold) = input.document.get("threshold").and_then(|share| share.as_number()?.as_f64()) {
+    if let Some(threshold) = test.get("threshold").and_then(|share| share.as_number()?.as_f64()) {
         graded.jurors.iter_mut().for_each(|juror| juror.threshold = threshold);
     }
     eval::decode_jurors(judge, &mut graded, found)?;
@@ -184,7 +187,7 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
         Some(name) => named_rubric(name, suite).map_or(Value::Null, |rubric| rubric.to_json()),
         None => rubric.to_json(),
     });
-    let span = input.entry.key.span;
+    let span = input.place;
     let response = texts::optional(test, "response", found).unwrap_or_default().to_owned();
     let score = Score { prompt, response, rubric: shown, scorers: Arc::clone(&suite.scorers), span };
     let mut expect = Expectation::default();

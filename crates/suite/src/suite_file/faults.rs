@@ -5,10 +5,29 @@ use serde_json::{Value, json};
 
 use super::{Servers, Unit};
 use crate::assertion_file::block;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["delay_ms", "failures", "kind", "name", "number", "target"];
-const TARGET_KEYS: &[&str] = &["server", "tool"];
+const FIELDS: &[Field] = &[
+    Field::optional("delay_ms", || fragment::count_within("Delay of answers; for `slow`.", &(0..=MOST))),
+    Field::optional("failures", || {
+        fragment::count_within("Number of calls that hang first; for `recover_after`.", &(1..=MOST))
+    }),
+    Field::required("kind", || json!({"enum": kinds(), "description": "What it does, as in `mcprove mock --fault`."})),
+    Field::optional(
+        "number",
+        || json!({"type": "integer", "description": "The number behind the name in `mcprove mock --fault`; for the other kinds."}),
+    ),
+    Field::required("name", || fragment::text("Its name for `inject` of an agent.")),
+    Field::required("target", || {
+        field::map("The affected calls: of a tool, of a server, or of a tool of a server.", TARGET)
+    }),
+];
+
+const TARGET: &[Field] = &[
+    Field::optional("server", || fragment::text("The server, as `servers` names it; any when left out.")),
+    Field::optional("tool", || fragment::text("The tool; any when left out.")),
+];
 /// A day in milliseconds, and more calls than any test makes.
 const MOST: u64 = 86_400_000;
 
@@ -49,32 +68,11 @@ pub(super) struct Faults {
 
 /// The JSON Schema of `faults`.
 pub(super) fn schema() -> Value {
-    let target = fragment::map(
-        "The affected calls: of a tool, of a server, or of a tool of a server.",
-        json!({
-            "server": fragment::text("The server, as `servers` names it; any when left out."),
-            "tool": fragment::text("The tool; any when left out."),
-        }),
-        &[],
-    );
-    let fault = fragment::map(
-        "A fault.",
-        json!({
-            "delay_ms": fragment::count_within("Delay of answers; for `slow`.", &(0..=MOST)),
-            "failures": fragment::count_within("Number of calls that hang first; for `recover_after`.", &(1..=MOST)),
-            "kind": {"enum": kinds(), "description": "What it does, as in `mcprove mock --fault`."},
-            "number": {"type": "integer", "description": "The number behind the name in `mcprove mock --fault`; for the other kinds."},
-            "name": fragment::text("Its name for `inject` of an agent."),
-            "target": target,
-        }),
-        &["kind", "name", "target"],
-    );
-    fragment::list("Faults for `inject` of agents.", fault)
+    fragment::list("Faults for `inject` of agents.", field::map("A fault.", FIELDS))
 }
 
 fn decode_fault(node: &Node, servers: &Servers, found: &mut Diagnostics<'_>) -> Option<(Fault, Span)> {
-    let entries = found.map(node, "a fault")?;
-    found.known_keys(node, "a fault", KEYS);
+    let entries = field::entries(node, "a fault", FIELDS, found)?;
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
     let name = block::named(node, "name", place, found);
     let kind = decode_kind(node, place, found);
@@ -156,14 +154,13 @@ fn decode_target(node: &Node, place: Span, servers: &Servers, found: &mut Diagno
         found.error_with_help("missing-key", place, "this fault has no `target`", help);
         return None;
     };
-    let entries = found.map(target, "`target`")?;
-    found.known_keys(target, "`target`", TARGET_KEYS);
+    let entries = field::entries(target, "`target`", TARGET, found)?;
     let mut part = |key: &str| {
         let value = target.get(key).filter(|value| !value.is_null())?;
         found.text(value, &format!("`{key}`")).map(|text| (text.to_owned(), value.span))
     };
     let (server, tool) = (part("server"), part("tool"));
-    if server.is_none() && tool.is_none() && entries.iter().all(|e| TARGET_KEYS.contains(&e.key.text.as_str())) {
+    if server.is_none() && tool.is_none() && entries.iter().all(|entry| field::has(TARGET, &entry.key.text)) {
         found.error_with_help("missing-key", target.span, "`target` names neither a tool nor a server", help);
         return None;
     }

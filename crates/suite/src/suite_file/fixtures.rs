@@ -1,14 +1,34 @@
 //! `fixtures`: errors by name, which `inject_error` of a tool test puts in the place of the answer.
 
-use mcprove_model::{Diagnostics, Entry, InjectedError, Node, nearest};
+use mcprove_model::{Diagnostics, InjectedError, Node, nearest};
 use serde_json::{Value, json};
 
 use super::{Suite, Unit};
 use crate::assertion_file::block;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 /// The key of a tool test.
 pub(super) const INJECT: &str = "inject_error";
+
+const FIELDS: &[Field] = &[
+    Field::optional("errors", || {
+        let error = fragment::map("An error.", Value::Object(field::properties(ERROR)), &["name", "code", "message"]);
+        fragment::list("Errors that `inject_error` names.", error)
+    }),
+    Field::optional("server", || fragment::text("The server they are like; for readers.")),
+];
+
+const ERROR: &[Field] = &[
+    Field::optional(
+        "applies_to",
+        || json!({"const": "any", "description": "It may stand in for the answer of any tool."}),
+    ),
+    Field::required("code", || json!({"type": "integer", "description": "The code of JSON-RPC."})),
+    Field::required("message", || fragment::text("The message.")),
+    Field::required("name", || fragment::text("Its name.")),
+    Field::optional("tool", || fragment::text("The only tool whose answer it may stand in for.")),
+];
 
 /// An error that tests may name.
 #[derive(Clone, Debug)]
@@ -23,7 +43,7 @@ pub(super) fn decode(units: &[Unit], found: &mut [Diagnostics<'_>]) -> Vec<Named
     let mut errors: Vec<NamedError> = Vec::new();
     for (unit, found) in units.iter().zip(found) {
         let Some(node) = unit.node.get("fixtures").filter(|node| !node.is_null()) else { continue };
-        found.known_keys(node, "`fixtures`", &["errors", "server"]);
+        found.known_keys(node, "`fixtures`", &field::keys(FIELDS));
         let Some(list) = node.get("errors").filter(|list| !list.is_null()) else { continue };
         for error in found.list(list, "`errors`") {
             let Some(decoded) = decode_error(error, found) else { continue };
@@ -39,22 +59,7 @@ pub(super) fn decode(units: &[Unit], found: &mut [Diagnostics<'_>]) -> Vec<Named
 
 /// The JSON Schema of `fixtures`.
 pub(super) fn schema() -> Value {
-    let error = fragment::map(
-        "An error.",
-        json!({
-            "applies_to": {"const": "any", "description": "It may stand in for the answer of any tool."},
-            "code": {"type": "integer", "description": "The code of JSON-RPC."},
-            "message": fragment::text("The message."),
-            "name": fragment::text("Its name."),
-            "tool": fragment::text("The only tool whose answer it may stand in for."),
-        }),
-        &["name", "code", "message"],
-    );
-    let properties = json!({
-        "errors": fragment::list("Errors that `inject_error` names.", error),
-        "server": fragment::text("The server they are like; for readers."),
-    });
-    fragment::map("Canned answers, by name.", properties, &[])
+    field::map("Canned answers, by name.", FIELDS)
 }
 
 /// The error that a test names; it must be there, and for the tool of the test.
@@ -79,8 +84,7 @@ pub(super) fn named(test: &Node, suite: &Suite<'_>, found: &mut Diagnostics<'_>)
 }
 
 fn decode_error(node: &Node, found: &mut Diagnostics<'_>) -> Option<NamedError> {
-    let entries: &[Entry] = found.map(node, "an error")?;
-    found.known_keys(node, "an error", &["applies_to", "code", "message", "name", "tool"]);
+    let entries = field::entries(node, "an error", ERROR, found)?;
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
     let name = block::named(node, "name", place, found)?.as_text()?.to_owned();
     let message = block::named(node, "message", place, found)?.as_text()?.to_owned();

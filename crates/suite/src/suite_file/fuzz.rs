@@ -8,11 +8,51 @@ use serde_json::{Value, json};
 
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{expectation, texts};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["invariants", "links", "off"];
-const INVARIANT_KEYS: &[&str] = &["args", "expect", "tool"];
-const LINK_KEYS: &[&str] = &["count", "create", "delete", "key", "list", "read", "search", "set", "thing", "update"];
+const FIELDS: &[Field] = &[
+    Field::optional("invariants", || {
+        fragment::list(
+            "Calls whose reply must hold after every change.",
+            fragment::map("A call.", Value::Object(field::properties(INVARIANT)), &["tool", "expect"]),
+        )
+    }),
+    Field::optional("links", || {
+        fragment::list(
+            "Which tools are about the same kind of thing, where their names do not say so.",
+            field::map("The tools about one kind of thing.", LINK),
+        )
+    }),
+    Field::optional("off", || fragment::texts("Ids of findings that are not demanded of this server.")),
+];
+
+const INVARIANT: &[Field] = &[
+    Field::optional("args", || fragment::any_map("Its arguments.")),
+    Field::required("expect", || fragment::expect(Vocabulary::Tool)),
+    Field::required("tool", || fragment::text("A tool that only reads.")),
+];
+
+const LINK: &[Field] = &[
+    Field::optional("count", || tool_schema("The tool that counts all.")),
+    Field::optional("create", || tool_schema("The tool that makes one and gives it a key.")),
+    Field::optional("delete", || {
+        tool_schema("The tool that deletes one: its name, or its name and the argument that takes the key.")
+    }),
+    Field::optional("key", || fragment::text("The name under which replies have the key; `id` when left out.")),
+    Field::optional("list", || tool_schema("The tool that lists all.")),
+    Field::optional("read", || {
+        tool_schema("The tool that shows one: its name, or its name and the argument that takes the key.")
+    }),
+    Field::optional("search", || {
+        tool_schema("The tool that lists those with a text: its name, or its name and the argument for the text.")
+    }),
+    Field::optional("set", || tool_schema("The tool that makes or replaces one under a key of the caller's.")),
+    Field::required("thing", || fragment::text("The kind of thing.")),
+    Field::optional("update", || {
+        tool_schema("The tool that changes one: its name, or its name and the argument that takes the key.")
+    }),
+];
 
 const PARTS: &[(&str, LinkPart)] = &[
     ("count", LinkPart::Count),
@@ -27,7 +67,7 @@ const PARTS: &[(&str, LinkPart)] = &[
 
 /// Decodes `fuzz`.
 pub(super) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> FuzzDictionary {
-    found.known_keys(node, "`fuzz`", KEYS);
+    found.known_keys(node, "`fuzz`", &field::keys(FIELDS));
     let part = |key: &str| node.get(key).filter(|part| !part.is_null());
     let mut dictionary = FuzzDictionary::default();
     if let Some(links) = part("links") {
@@ -53,8 +93,7 @@ pub(super) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) ->
 }
 
 fn decode_link(node: &Node, found: &mut Diagnostics<'_>) -> Option<FuzzLink> {
-    found.map(node, "a link")?;
-    found.known_keys(node, "a link", LINK_KEYS);
+    field::entries(node, "a link", LINK, found)?;
     let Some(thing) = node.get("thing").filter(|thing| !thing.is_null()) else {
         let help = "write `- {thing: note, key: id, create: add_note, read: {show: id}}`";
         found.error_with_help("missing-key", node.span, "this link has no `thing`", help);
@@ -82,8 +121,7 @@ fn decode_link(node: &Node, found: &mut Diagnostics<'_>) -> Option<FuzzLink> {
 }
 
 fn decode_invariant(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<FuzzInvariant> {
-    found.map(node, "an invariant")?;
-    found.known_keys(node, "an invariant", INVARIANT_KEYS);
+    field::entries(node, "an invariant", INVARIANT, found)?;
     let mut missing = |key: &str| {
         let help = "write `- {tool: check_ledger, expect: {contains: [balanced]}}`";
         found.error_with_help("missing-key", node.span, format!("this invariant has no `{key}`"), help);
@@ -114,34 +152,9 @@ fn decode_invariant(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> 
 
 /// The JSON Schema of `fuzz`.
 pub(super) fn schema() -> Value {
-    let tool = |what: &str| json!({"description": what, "type": ["string", "object"], "additionalProperties": {"type": "string"}});
-    let link = json!({
-        "count": tool("The tool that counts all."),
-        "create": tool("The tool that makes one and gives it a key."),
-        "delete": tool("The tool that deletes one: its name, or its name and the argument that takes the key."),
-        "key": fragment::text("The name under which replies have the key; `id` when left out."),
-        "list": tool("The tool that lists all."),
-        "read": tool("The tool that shows one: its name, or its name and the argument that takes the key."),
-        "search": tool("The tool that lists those with a text: its name, or its name and the argument for the text."),
-        "set": tool("The tool that makes or replaces one under a key of the caller's."),
-        "thing": fragment::text("The kind of thing."),
-        "update": tool("The tool that changes one: its name, or its name and the argument that takes the key."),
-    });
-    let invariant = json!({
-        "args": fragment::any_map("Its arguments."),
-        "expect": fragment::expect(Vocabulary::Tool),
-        "tool": fragment::text("A tool that only reads."),
-    });
-    let properties = json!({
-        "invariants": fragment::list(
-            "Calls whose reply must hold after every change.",
-            fragment::map("A call.", invariant, &["tool", "expect"])
-        ),
-        "links": fragment::list(
-            "Which tools are about the same kind of thing, where their names do not say so.",
-            fragment::map("The tools about one kind of thing.", link, &["thing"])
-        ),
-        "off": fragment::texts("Ids of findings that are not demanded of this server."),
-    });
-    fragment::map("What `mcprove fuzz --stateful --suite FILE` cannot learn from a server.", properties, &[])
+    field::map("What `mcprove fuzz --stateful --suite FILE` cannot learn from a server.", FIELDS)
+}
+
+fn tool_schema(what: &str) -> Value {
+    json!({"description": what, "type": ["string", "object"], "additionalProperties": {"type": "string"}})
 }

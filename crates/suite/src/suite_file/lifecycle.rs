@@ -6,9 +6,31 @@ use mcprove_model::{Diagnostics, Entry, Hook, HookCall, Hooks, Key, Kind, Node, 
 use serde_json::{Value, json};
 
 use crate::assertion_file::{block, texts, time};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
-pub(super) const KEYS: &[&str] = &["always", "background", "call", "capture_failure", "run", "timeout", "wait_for"];
+/// The keys of a step of any of the lists.
+pub(super) const FIELDS: &[Field] = &[
+    Field::optional("always", || fragment::flag("It runs after failures too, as every step here does.")),
+    Field::optional("background", || fragment::flag("Go on while it runs; it is ended after the last test.")),
+    Field::optional("call", || field::map("A call of a tool of the default server, on a session of its own.", CALL)),
+    Field::optional("capture_failure", || fragment::text("The message if it fails.")),
+    Field::optional(
+        "run",
+        || json!({"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "A command: the program and its arguments."}),
+    ),
+    Field::optional("timeout", || fragment::duration("Its time limit; `60s` when left out.")),
+    Field::optional("wait_for", || {
+        fragment::text(
+            "What must be reachable before anything goes on: `tcp://host:port`, or a URL that answers with 2xx.",
+        )
+    }),
+];
+
+const CALL: &[Field] = &[
+    Field::required("tool", || fragment::text("The tool.")),
+    Field::optional("args", || fragment::any_map("Its arguments.")),
+];
 
 /// When the steps of a list are run.
 #[derive(Clone, Copy, PartialEq)]
@@ -28,6 +50,15 @@ impl When {
             Self::Setup => "setup",
             Self::PerTest => "setup_per_test",
             Self::Teardown => "teardown",
+        }
+    }
+
+    /// True if a key means something in the list.
+    fn has(self, key: &str) -> bool {
+        match key {
+            "always" => self == Self::Teardown,
+            "background" => self == Self::Setup,
+            _ => true,
         }
     }
 }
@@ -79,34 +110,17 @@ pub(super) fn with_calls(test: &mut Node, calls: &[Node]) {
 
 /// The JSON Schema of a list of steps.
 pub(super) fn schema(when: When) -> Value {
-    let mut properties = json!({
-        "capture_failure": fragment::text("The message if it fails."),
-        "run": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "A command: the program and its arguments."},
-        "timeout": fragment::duration("Its time limit; `60s` when left out."),
-        "wait_for": fragment::text("What must be reachable before anything goes on: `tcp://host:port`, or a URL that answers with 2xx."),
-    });
-    let call = json!({"tool": fragment::text("The tool."), "args": fragment::any_map("Its arguments.")});
-    let called = match when {
-        When::PerTest => "A call of a tool of the test's server.",
-        When::Setup | When::Teardown => "A call of a tool of the default server, on a session of its own.",
-    };
-    properties["call"] = fragment::map(called, call, &["tool"]);
-    match when {
-        When::Setup => {
-            properties["background"] = fragment::flag("Go on while it runs; it is ended after the last test.");
-        }
-        When::PerTest => {}
-        When::Teardown => properties["always"] = fragment::flag("It runs after failures too, as every step here does."),
-    }
-    if let Value::Object(properties) = &mut properties {
-        properties.sort_keys();
+    let mut properties = field::properties(FIELDS);
+    properties.retain(|key, _| when.has(key));
+    if when == When::PerTest {
+        properties["call"]["description"] = "A call of a tool of the test's server.".into();
     }
     let description = match when {
         When::Setup => "Commands run and tools called before the first test.",
         When::PerTest => "Commands run and tools called before each test.",
         When::Teardown => "Commands run and tools called after the last test, also after failures.",
     };
-    fragment::list(description, fragment::map("A step.", properties, &[]))
+    fragment::list(description, fragment::map("A step.", Value::Object(properties), &[]))
 }
 
 /// A call of a tool of the suite's default server, on a session of its own.
@@ -129,15 +143,10 @@ enum Decoded {
 
 fn decode_step(when: When, step: &Node, found: &mut Diagnostics<'_>) -> Option<Decoded> {
     let what = format!("a step of `{}`", when.key());
-    let entries = found.map(step, &what)?;
-    found.known_keys(step, &what, KEYS);
+    let entries = field::entries(step, &what, FIELDS, found)?;
     let place = entries.first().map_or(step.span, |entry| entry.key.span);
-    for entry in entries {
-        let home = match entry.key.text.as_str() {
-            "always" if when != When::Teardown => "`teardown`",
-            "background" if when != When::Setup => "`setup`",
-            _ => continue,
-        };
+    if let Some(entry) = entries.iter().find(|entry| !when.has(&entry.key.text)) {
+        let home = if entry.key.text == "always" { "`teardown`" } else { "`setup`" };
         let message = format!("`{}` means nothing in `{}`", entry.key.text, when.key());
         found.error_with_help("unsupported-key", entry.key.span, message, format!("it is for {home}"));
         return None;
@@ -145,8 +154,7 @@ fn decode_step(when: When, step: &Node, found: &mut Diagnostics<'_>) -> Option<D
     match (step.get("run"), step.get("call")) {
         (Some(run), None) => decode_command(step, run, found).map(Decoded::Command),
         (None, Some(call)) => {
-            found.map(call, "`call`")?;
-            found.known_keys(call, "`call`", &["args", "tool"]);
+            field::entries(call, "`call`", CALL, found)?;
             for entry in entries.iter().filter(|entry| entry.key.text != "call") {
                 let message = format!("`{}` is for commands", entry.key.text);
                 found.error_with_help("wrong-key", entry.key.span, message, "remove it");

@@ -1,13 +1,12 @@
 //! Which lists of tests a suite file may have: its own kinds, and one for each block of assertion files.
 
-use mcprove_model::{Act, Diagnostics, Entry, Expectation, Node};
+use mcprove_model::{Act, Diagnostics, Expectation};
 
 use super::{
     Suite, agents, calibration, compliance, compositions, conformance, evals, prompts, resources, scenarios, stepwise,
     tool_quality, tools,
 };
 use crate::assertion_file::block::{BLOCKS, Block, DecodedBlock, Input};
-use crate::assertion_file::templates::Scope;
 use crate::field::{self, Field};
 
 /// The kinds of tests that only suite files have, sorted by key.
@@ -99,30 +98,21 @@ impl List {
         field::has(self.fields(), "expect") && !own_targets.contains(&self.key())
     }
 
-    /// Decodes a test that has been stripped to the keys of its kind.
+    /// Decodes what a test does and expects.
     pub(super) fn decode(
         self,
-        test: &Entry,
-        scope: &Scope,
+        test: &Input<'_>,
         suite: &Suite<'_>,
         found: &mut Diagnostics<'_>,
     ) -> Option<DecodedBlock> {
-        let whole = Input { document: &test.value, entry: test, scope };
         match self {
-            Self::Own(kind) => (kind.decode)(&whole, suite, found).map(|(act, expect)| DecodedBlock::new(act, expect)),
-            Self::Of(block) if block.companions.is_empty() => (block.decode)(&whole, found),
+            Self::Own(kind) => (kind.decode)(test, suite, found).map(|(act, expect)| DecodedBlock::new(act, expect)),
+            Self::Of(block) if block.companions.is_empty() => (block.decode)(test, found),
             // Such a block is spread over its document: the test is the document.
-            Self::Of(block) => {
-                let part = |key: &str| test.value.as_map()?.iter().find(|entry| entry.key.text == key);
-                let entry = block.keys().find_map(part).unwrap_or(test);
-                (block.decode)(&Input { document: &test.value, entry, scope }, found)
-            }
+            Self::Of(block) => match block.keys().find_map(|key| test.entry(key)) {
+                Some(entry) => (block.decode)(&Input { key: &entry.key.text, place: entry.key.span, ..*test }, found),
+                None => (block.decode)(test, found),
+            },
         }
     }
-}
-
-/// The parts of a test that say what it expects, as a block that holds nothing else.
-pub(super) fn expectation_block(test: &Node) -> Option<Node> {
-    crate::assertion_file::expectation::parts(test, &["expect"])
-        .filter(|parts| parts.get("expect").is_some_and(|expect| !expect.is_null()))
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::assertion_file::expectation;
 use crate::assertion_file::templates::Scope;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(crate) const KEY: &str = "metamorphic";
@@ -41,11 +42,25 @@ const PRESETS: &[(&str, &[&str])] = &[
     ("universal", &["idempotent", "arg_order_insensitive"]),
 ];
 
+const FIELDS: &[Field] = &[
+    Field::optional("expect", || fragment::expect(VOCABULARY)),
+    Field::optional("presets", || {
+        json!({
+            "type": ["array", "null"],
+            "items": {"enum": PRESETS.iter().map(|(name, _)| *name).collect::<Vec<_>>()},
+            "description": "`universal`: the same call again, and arguments in another order. `text`: case and white space.",
+        })
+    }),
+    Field::optional(
+        "relations",
+        || json!({"type": ["array", "null"], "items": {"anyOf": relation_schemas()}, "description": "The relations."}),
+    ),
+];
+
 /// Decodes the block.
 pub(crate) fn decode(entry: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<Metamorphic> {
     let node = &entry.value;
-    found.map(node, "`metamorphic`")?;
-    found.known_keys(node, "`metamorphic`", &["expect", "presets", "relations"]);
+    field::entries(node, "`metamorphic`", FIELDS, found)?;
     let part = |key: &str| node.get(key).filter(|part| !part.is_null());
     let mut relations = Vec::new();
     for preset in part("presets").map(|part| found.list(part, "`presets`")).unwrap_or_default() {
@@ -75,29 +90,18 @@ pub(crate) fn decode(entry: &Entry, scope: &Scope, found: &mut Diagnostics<'_>) 
 
 /// The JSON Schema of the block.
 pub(crate) fn schema() -> Value {
+    field::map("Relations between its result and those of related calls, tried once everything else held.", FIELDS)
+}
+
+fn relation_schemas() -> Vec<Value> {
     let names: Vec<&str> = PLAIN.iter().map(|(name, _)| *name).collect();
-    let presets: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
     let with = WITH_PARAMETERS.iter().map(|(name, parameters)| {
         let properties: serde_json::Map<String, Value> =
             parameters.iter().map(|key| ((*key).to_owned(), json!({"description": "A name or a value."}))).collect();
         let inner = fragment::map("Its parameters.", Value::Object(properties), parameters);
         fragment::map("A relation with parameters.", json!({*name: inner}), &[*name])
     });
-    let relation: Vec<Value> = std::iter::once(json!({"enum": names})).chain(with).collect();
-    let properties = json!({
-        "expect": fragment::expect(VOCABULARY),
-        "presets": {
-            "type": ["array", "null"],
-            "items": {"enum": presets},
-            "description": "`universal`: the same call again, and arguments in another order. `text`: case and white space.",
-        },
-        "relations": {"type": ["array", "null"], "items": {"anyOf": relation}, "description": "The relations."},
-    });
-    fragment::map(
-        "Relations between its result and those of related calls, tried once everything else held.",
-        properties,
-        &[],
-    )
+    std::iter::once(json!({"enum": names})).chain(with).collect()
 }
 
 fn plain(name: &str) -> Option<Relation> {

@@ -4,7 +4,6 @@
 //! own. What the other tool knows and we do not is in `outside`.
 
 mod agents;
-mod auth;
 mod budget;
 mod calibration;
 mod claims;
@@ -20,9 +19,7 @@ mod fixtures;
 mod fuzz;
 mod general;
 mod hooks;
-mod http;
 mod imports;
-mod interpolate;
 mod lifecycle;
 mod list;
 pub(crate) mod metamorphic;
@@ -42,10 +39,9 @@ mod test;
 mod tool_quality;
 mod tools;
 mod transform;
-mod unsupported_keys;
-mod variables;
+pub(crate) mod unsupported_keys;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,20 +51,22 @@ use mcprove_model::{
 };
 use serde_json::Value;
 
-use crate::assertion_file::server::ServerOverride;
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{aliases, block, cases, implicit, matrix, redact, skip};
-use crate::environment::{Environment, Unset};
+use crate::context::{Context, FileKind, Reader};
+use crate::environment::Unset;
 use crate::field::{self, Field};
+use crate::interpolate::{Interpolation, Syntax};
 use crate::schema::fragment;
+use crate::server::{self, ServerOverride, keys};
+use crate::variables::{self, Variables};
 use default_test::DefaultTest;
 use faults::Faults;
 use fixtures::NamedError;
 use general::{General, Setting, decode_models};
-use interpolate::{Interpolation, Values};
 use lifecycle::When;
 use list::List;
-use variables::Variables;
+use servers::Servers;
 
 pub use imports::imports;
 pub use providers::provider_of_model;
@@ -76,7 +74,7 @@ pub use short_forms::is_settings;
 
 /// The keys of a suite file besides its lists of tests, sorted.
 const FIELDS: &[Field] = &[
-    Field::optional("auth", auth::schema),
+    Field::optional("auth", || server::auth::schema(FileKind::Suite)),
     Field::optional("budget", budget::schema),
     Field::preview("coverage", coverage::schema),
     Field::optional("defaultTest", default_test::schema),
@@ -125,25 +123,6 @@ const SETTINGS: &[Setting] = &[
 
 /// Keys that both file kinds have, so that they say nothing about the kind.
 const SHARED: &[&str] = &["implicit", "matrix", "redact", "server", "setup", "teardown"];
-
-/// Context for decoding a suite file.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// The caller's environment.
-    pub environment: Environment<'a>,
-    /// The folder that `{{fixture}}` stands for, when there is one.
-    pub fixture: Option<&'a Path>,
-    /// A server given on the command line.
-    pub server: Option<&'a ServerOverride>,
-    /// The folder of the suite, which `${CONFIG_DIR}` stands for.
-    pub folder: &'a str,
-}
-
-/// The context of a file, and the secrets that were read with it so far.
-struct Reader<'c, 's> {
-    context: &'c Context<'c>,
-    secrets: &'s mut Vec<String>,
-}
 
 /// A suite file, or one that it imports.
 #[derive(Debug)]
@@ -206,7 +185,7 @@ pub fn is_suite(document: &Node) -> bool {
             || list::KINDS.iter().any(|kind| kind.key == key)
             || block::is_key(key) && is_list(entry)
     };
-    let is_own_server = || document.get(short_forms::SERVER).is_some_and(servers::is_of_suites);
+    let is_own_server = || document.get(short_forms::SERVER).is_some_and(server::is_of_suites);
     document.get("servers").is_some() || !has_block && (entries.iter().any(is_ours) || is_own_server())
 }
 
@@ -247,17 +226,25 @@ pub fn decode(mut units: Vec<Unit>, context: &Context<'_>) -> Decoded {
         }
     }
     for (unit, found) in units.iter_mut().zip(&mut found) {
-        interpolate(&mut unit.node, context, (&variables, &mut decoded.secrets), found);
+        let interpolation = Interpolation {
+            variables: &variables,
+            secrets: &mut decoded.secrets,
+            syntax: Syntax::SUITE,
+            unset: Unset::Reported,
+        };
+        interpolate(&mut unit.node, context, interpolation, found);
     }
     for (unit, found) in units.iter().zip(&mut found) {
-        decoded.secrets.extend(redact::decode_with(&unit.node, |text, _, _| text.to_owned(), found));
+        if let Some(redact) = unit.node.get("redact") {
+            decoded.secrets.extend(redact::decode(redact, found));
+        }
     }
     let mut accepts_any_shape = false;
     for (unit, found) in units.iter().zip(&mut found) {
         accepts_any_shape |= implicit::is_off(&unit.node, found);
     }
     let mut reader = Reader { context, secrets: &mut decoded.secrets };
-    let mut servers = decode_servers(&units, &mut reader, &mut found);
+    let mut servers = servers::decode(&units, &mut reader, &mut found);
     let providers = providers::decode(&units, &mut reader, &mut found);
     let faults = faults::decode(&units, &servers, &mut found);
     let scorers: Arc<[Scorer]> = evals::decode_scorers(&units, &mut found).into();
@@ -375,6 +362,11 @@ struct Suite<'a> {
 }
 
 impl Suite<'_> {
+    /// A default of all tests; for tests of other files than its own, every place in it becomes that of the test.
+    fn default_at(&self, default: &Node, place: Span) -> Node {
+        if self.has_own_defaults { default.clone() } else { Node::from_json(place, default.to_json()) }
+    }
+
     /// True if a test need not say which server it is for: the columns of the matrix do, or the command line.
     fn has_columns(&self) -> bool {
         self.matrix.as_ref().is_some_and(|matrix| !matrix.servers.is_empty() || self.context.server.is_some())
@@ -396,37 +388,33 @@ fn known_keys() -> Vec<&'static str> {
 fn interpolate(
     node: &mut Node,
     context: &Context<'_>,
-    (variables, secrets): (&Variables<'_>, &mut Vec<String>),
+    mut interpolation: Interpolation<'_>,
     found: &mut Diagnostics<'_>,
 ) {
     let Kind::Map(entries) = &mut node.kind else { return };
-    let mut apply = |node: &mut Node, values, unset, found: &mut Diagnostics<'_>| {
-        Interpolation { variables, secrets, values, unset }.apply(node, found);
-    };
     for entry in entries.iter_mut().filter(|entry| entry.key.text != "variables") {
         match (entry.key.text.as_str(), &mut entry.value.kind) {
             ("servers", Kind::Map(servers)) => {
                 for server in servers {
                     let Kind::Map(parts) = &mut server.value.kind else { continue };
                     for part in parts {
-                        let is_hidden = matches!(part.key.text.as_str(), "env" | "headers");
-                        let values = if is_hidden { Values::Hidden } else { Values::Shown };
-                        apply(&mut part.value, values, Unset::Reported, found);
+                        interpolation.syntax = keys::syntax(&part.key.text, FileKind::Suite).unwrap_or(Syntax::SUITE);
+                        interpolation.apply(&mut part.value, found);
                     }
                 }
+                interpolation.syntax = Syntax::SUITE;
             }
             (key, Kind::List(tests)) if List::find(key).is_some() => {
                 for test in tests {
                     // A test that is skipped because of a missing variable needs no warning about it.
                     let mut unheard = Diagnostics::new(found.source());
                     let is_skipped = skip::decode(test, &context.environment, &mut unheard).is_some();
-                    let unset = if is_skipped { Unset::Ignored } else { Unset::Reported };
-                    apply(test, Values::Shown, unset, found);
+                    interpolation.unset = if is_skipped { Unset::Ignored } else { Unset::Reported };
+                    interpolation.apply(test, found);
                 }
+                interpolation.unset = Unset::Reported;
             }
-            (_, Kind::Scalar(_) | Kind::List(_) | Kind::Map(_)) => {
-                apply(&mut entry.value, Values::Shown, Unset::Reported, found);
-            }
+            (_, Kind::Scalar(_) | Kind::List(_) | Kind::Map(_)) => interpolation.apply(&mut entry.value, found),
         }
     }
 }
@@ -455,23 +443,6 @@ fn default_server<'s>(units: &[Unit], servers: &'s Servers) -> Option<&'s Arc<Se
         (None, [(_, only)]) => only.as_ref(),
         (None, _) => None,
     }
-}
-
-type Servers = Vec<(String, Option<Arc<ServerSpec>>)>;
-
-fn decode_servers(units: &[Unit], reader: &mut Reader<'_, '_>, found: &mut [Diagnostics<'_>]) -> Servers {
-    let default_auth = units.iter().find_map(|unit| unit.node.get("auth"));
-    let mut servers = Servers::new();
-    for (unit, found) in units.iter().zip(found) {
-        let Some(node) = unit.node.get("servers").filter(|node| !node.is_null()) else { continue };
-        for entry in found.map(node, "`servers`").unwrap_or_default() {
-            if servers.iter().all(|(name, _)| *name != entry.key.text) {
-                let server = servers::decode(entry, default_auth, reader, found);
-                servers.push((entry.key.text.to_string(), server.map(Arc::new)));
-            }
-        }
-    }
-    servers
 }
 
 /// Decodes the tests of a file. The tree goes as its cases come: of a large suite, it is the larger of the two.

@@ -6,13 +6,28 @@ use mcprove_judge::negative::{PROBES, Probe};
 use mcprove_model::{Diagnostics, NegativePath, Node, Vocabulary, nearest};
 use serde_json::{Value, json};
 
-use crate::assertion_file::templates::Scope;
+use crate::assertion_file::block::Input;
 use crate::assertion_file::{expectation, time};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(super) const KEY: &str = "negative_path";
 
-const KEYS: &[&str] = &["checks", "expect", "oversized_bytes", "timeout"];
+const FIELDS: &[Field] = &[
+    Field::optional("checks", || {
+        json!({
+            "type": ["array", "null"],
+            "minItems": 1,
+            "items": {"enum": PROBES.iter().map(|probe| probe.name).collect::<Vec<_>>()},
+            "description": "The probes to make; all of them when it is left out.",
+        })
+    }),
+    Field::optional("expect", || fragment::expect(Vocabulary::NegativePath)),
+    Field::optional("oversized_bytes", || {
+        fragment::count("Size of an oversized argument in bytes; 1 MiB when left out.", 1)
+    }),
+    Field::optional("timeout", || fragment::duration("Time limit of each request; 5 s when left out.")),
+];
 
 /// Targets that differ when no probe could be made.
 const COUNTING: &[&str] = &["negative_path", "negative_path.checks_run", "negative_path.gate_passed"];
@@ -21,10 +36,9 @@ const COUNTING: &[&str] = &["negative_path", "negative_path.checks_run", "negati
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Decodes the block; an empty one asks for everything. `test` is the test that contains it.
-pub(super) fn decode(node: &Node, test: &Node, scope: &Scope, found: &mut Diagnostics<'_>) -> Option<NegativePath> {
+pub(super) fn decode(node: &Node, test: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<NegativePath> {
     if !node.is_null() {
-        found.map(node, "`negative_path`")?;
-        found.known_keys(node, "`negative_path`", KEYS);
+        field::entries(node, "`negative_path`", FIELDS, found)?;
     }
     let part = |key: &str| node.get(key).filter(|part| !part.is_null());
     let checks = match part("checks") {
@@ -34,8 +48,8 @@ pub(super) fn decode(node: &Node, test: &Node, scope: &Scope, found: &mut Diagno
     let bytes = part("oversized_bytes").and_then(|bytes| found.count_of(bytes, "`oversized_bytes`"));
     let bytes = bytes.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX).min(Probe::LARGEST));
     let timeout = time::optional(node, "timeout", found);
-    let expect = expectation::decode(part("expect"), Vocabulary::NegativePath, scope, found);
-    let (own, of_test) = (targets(part("expect")), targets(test.get("expect")));
+    let expect = expectation::decode(part("expect"), Vocabulary::NegativePath, test.scope, found);
+    let (own, of_test) = (targets(part("expect")), targets(test.expect));
     let speaks_of_probes = of_test.iter().any(|target| target.starts_with("negative_path"));
     Some(NegativePath {
         checks,
@@ -49,19 +63,7 @@ pub(super) fn decode(node: &Node, test: &Node, scope: &Scope, found: &mut Diagno
 
 /// The JSON Schema of the block.
 pub(super) fn schema() -> Value {
-    let names: Vec<&str> = PROBES.iter().map(|probe| probe.name).collect();
-    let properties = json!({
-        "checks": {
-            "type": ["array", "null"],
-            "minItems": 1,
-            "items": {"enum": names},
-            "description": "The probes to make; all of them when it is left out.",
-        },
-        "expect": fragment::expect(Vocabulary::NegativePath),
-        "oversized_bytes": fragment::count("Size of an oversized argument in bytes; 1 MiB when left out.", 1),
-        "timeout": fragment::duration("Time limit of each request; 5 s when left out."),
-    });
-    let mut schema = fragment::map("Wrong requests that the tool must reject.", properties, &[]);
+    let mut schema = field::map("Wrong requests that the tool must reject.", FIELDS);
     schema["type"] = json!(["object", "null"]);
     schema["x-mcprove-status"] = "preview".into();
     schema

@@ -6,11 +6,41 @@ use mcprove_judge::matchers;
 use mcprove_model::{Diagnostics, Dialect, Entry, Kind, Node, Price, Provider, ProviderKey, Secret, Span, nearest};
 use serde_json::{Value, json};
 
-use super::{Reader, Unit};
+use super::Unit;
 use crate::assertion_file::texts;
+use crate::context::Reader;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["api_key_env", "base_url", "organization", "prices", "type"];
+const FIELDS: &[Field] = &[
+    Field::optional("api_key_env", || {
+        fragment::text("The variable of the environment that holds the key; none is sent when left out.")
+    }),
+    Field::optional("base_url", || fragment::text("The base URL, without the path of the request.")),
+    Field::optional("organization", || fragment::text("The organisation requests are made for.")),
+    Field::optional("prices", || {
+        json!({
+            "type": ["object", "null"],
+            "additionalProperties": field::map("In US dollars for a million tokens.", PRICE),
+            "description": "Prices of models, by the prefix of their names.",
+        })
+    }),
+    Field::optional(
+        "type",
+        || json!({"enum": ["anthropic", "openai"], "description": "The API dialect; `openai` when left out."}),
+    ),
+];
+
+const PRICE: &[Field] = &[
+    Field::required(
+        "input",
+        || json!({"type": "number", "minimum": 0, "description": "The price of what the model reads."}),
+    ),
+    Field::required(
+        "output",
+        || json!({"type": "number", "minimum": 0, "description": "The price of what it writes."}),
+    ),
+];
 
 /// A provider that is known without being written down.
 struct BuiltIn {
@@ -94,28 +124,9 @@ fn is_graded(node: &Node) -> bool {
 
 /// The JSON Schema of `providers`.
 pub(super) fn schema() -> Value {
-    let price = fragment::map(
-        "In US dollars for a million tokens.",
-        json!({
-            "input": {"type": "number", "minimum": 0, "description": "The price of what the model reads."},
-            "output": {"type": "number", "minimum": 0, "description": "The price of what it writes."},
-        }),
-        &["input", "output"],
-    );
-    let properties = json!({
-        "api_key_env": fragment::text("The variable of the environment that holds the key; none is sent when left out."),
-        "base_url": fragment::text("The base URL, without the path of the request."),
-        "organization": fragment::text("The organisation requests are made for."),
-        "prices": {
-            "type": ["object", "null"],
-            "additionalProperties": price,
-            "description": "Prices of models, by the prefix of their names.",
-        },
-        "type": {"enum": ["anthropic", "openai"], "description": "The API dialect; `openai` when left out."},
-    });
     json!({
         "type": ["object", "null"],
-        "additionalProperties": fragment::map("A provider.", properties, &[]),
+        "additionalProperties": field::map("A provider.", FIELDS),
         "description": "Providers of language models, by name: local servers too. `anthropic`, `google` and `openai` are built in.",
     })
 }
@@ -185,8 +196,7 @@ fn own_providers(providers: &[Arc<Provider>]) -> Vec<&Arc<Provider>> {
 fn decode_provider(entry: &Entry, reader: &mut Reader<'_, '_>, found: &mut Diagnostics<'_>) -> Option<Provider> {
     let (name, node) = (&entry.key.text, &entry.value);
     let what = format!("the provider `{name}`");
-    found.map(node, &what)?;
-    found.known_keys(node, &what, KEYS);
+    field::entries(node, &what, FIELDS, found)?;
     let built_in = BUILT_IN.iter().find(|built_in| built_in.name == name);
     let dialect = match texts::optional(node, "type", found) {
         None => Some(built_in.map_or(Dialect::OpenAi, |built_in| built_in.dialect)),
@@ -244,7 +254,7 @@ fn decode_prices(node: &Node, found: &mut Diagnostics<'_>) -> Vec<(String, Price
     let mut prices = Vec::new();
     for entry in found.map(map, "`prices`").unwrap_or_default() {
         let what = format!("the price of `{}`", entry.key.text);
-        found.known_keys(&entry.value, &what, &["input", "output"]);
+        found.known_keys(&entry.value, &what, &field::keys(PRICE));
         let dollars = |key: &str| entry.value.get(key).and_then(|price| price.as_number()?.as_f64());
         match (dollars("input"), dollars("output")) {
             (Some(input), Some(output)) if input >= 0.0 && output >= 0.0 => {

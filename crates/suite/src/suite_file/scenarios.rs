@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::Suite;
 use super::list::Kind;
 use crate::assertion_file::block::{self, Input};
-use crate::assertion_file::{expectation, texts};
-use crate::field::Field;
+use crate::assertion_file::texts;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 const VOCABULARY: Vocabulary = Vocabulary::Targets(&target_sets::SCENARIO);
@@ -30,63 +30,70 @@ pub(super) const OUTSIDE: &[(&str, &str)] =
 
 const FIELDS: &[Field] = &[
     Field::required("cassette", || fragment::text("The recording of an agent, relative to the folder of the suite.")),
-    Field::optional("escalation", || {
-        let properties = json!({"markers": fragment::texts("Words of answers."), "tools": fragment::texts("Tools.")});
-        fragment::map("What an escalation is known by.", properties, &[])
-    }),
+    Field::optional("escalation", || field::map("What an escalation is known by.", ESCALATION)),
     Field::optional("expect", || fragment::expect(VOCABULARY)),
     Field::optional("expect_state", || fragment::any_map("Values of the world at the end, by path such as `a.b`.")),
     Field::optional("forbidden", || {
-        let properties = json!({
-            "reason": fragment::text("Why."),
-            "tool": fragment::text("The tool."),
-            "when": guards_schema(),
-        });
-        fragment::list("Calls that must not be made.", fragment::map("A call.", properties, &["tool", "reason"]))
+        let call = fragment::map("A call.", Value::Object(field::properties(FORBIDDEN)), &["tool", "reason"]);
+        fragment::list("Calls that must not be made.", call)
     }),
-    Field::optional("golden", || {
-        let sequence =
-            json!({"type": "array", "items": {"type": "string"}, "description": "Names of tools, in order."});
-        let properties = json!({
-            "alternates": {"type": "array", "items": sequence, "description": "Other sequences that are as good."},
-            "calls": sequence,
-        });
-        fragment::map("The ideal sequence of calls, and others that are as good.", properties, &["calls"])
-    }),
-    Field::optional("refusal", || {
-        fragment::map(
-            "What a refusal is known by.",
-            json!({"markers": fragment::texts("Words of answers.")}),
-            &["markers"],
-        )
-    }),
+    Field::optional("golden", || field::map("The ideal sequence of calls, and others that are as good.", GOLDEN)),
+    Field::optional("refusal", || field::map("What a refusal is known by.", REFUSAL)),
     Field::optional("seed", || fragment::any_map("The world at first.")),
     Field::optional("transitions", || {
-        let effect = "What changes, by path: `{inc: 1}`, `{dec: 1}`, `{set: value}`, `{from_arg: path}`, or a value.";
-        let properties = json!({
-            "effect": fragment::any_map(effect),
-            "tool": fragment::text("The tool."),
-            "when": guards_schema(),
-        });
-        fragment::list("What calls do to the world.", fragment::map("A transition.", properties, &["tool"]))
+        fragment::list("What calls do to the world.", field::map("A transition.", TRANSITION))
     }),
 ];
+
+const ESCALATION: &[Field] = &[
+    Field::optional("markers", || fragment::texts("Words of answers.")),
+    Field::optional("tools", || fragment::texts("Tools.")),
+];
+
+const FORBIDDEN: &[Field] = &[
+    Field::required("reason", || fragment::text("Why.")),
+    Field::required("tool", || fragment::text("The tool.")),
+    Field::optional("when", guards_schema),
+];
+
+const GOLDEN: &[Field] = &[
+    Field::optional(
+        "alternates",
+        || json!({"type": "array", "items": sequence_schema(), "description": "Other sequences that are as good."}),
+    ),
+    Field::required("calls", sequence_schema),
+];
+
+const REFUSAL: &[Field] = &[Field::required("markers", || fragment::texts("Words of answers."))];
+
+const TRANSITION: &[Field] = &[
+    Field::optional("effect", || {
+        fragment::any_map(
+            "What changes, by path: `{inc: 1}`, `{dec: 1}`, `{set: value}`, `{from_arg: path}`, or a value.",
+        )
+    }),
+    Field::required("tool", || fragment::text("The tool.")),
+    Field::optional("when", guards_schema),
+];
+
+fn sequence_schema() -> Value {
+    json!({"type": "array", "items": {"type": "string"}, "description": "Names of tools, in order."})
+}
 
 fn guards_schema() -> Value {
     fragment::any_map("What must be true of the world, by path: `{eq: value}`, `{min: 1}`, `{max: 1}`, or a value.")
 }
 
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
-    let node = &input.entry.value;
-    let expect = expectation::decode(node.get("expect"), VOCABULARY, input.scope, found);
+    let node = input.node;
+    let expect = input.expect(VOCABULARY, found);
     let mut scenario = Scenario {
         seed: node.get("seed").map_or_else(|| json!({}), Node::to_json),
         expect_state: json_map(node.get("expect_state"), "`expect_state`", found),
         ..Scenario::default()
     };
     for transition in part_list(node, "transitions", found) {
-        found.map(transition, "a transition")?;
-        found.known_keys(transition, "a transition", &["effect", "tool", "when"]);
+        field::entries(transition, "a transition", TRANSITION, found)?;
         let effect = json_map(transition.get("effect"), "`effect`", found);
         scenario.transitions.push(Transition {
             tool: block::named(transition, "tool", transition.span, found)?.as_text()?.to_owned(),
@@ -95,8 +102,7 @@ fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Opti
         });
     }
     for rule in part_list(node, "forbidden", found) {
-        found.map(rule, "a forbidden call")?;
-        found.known_keys(rule, "a forbidden call", &["reason", "tool", "when"]);
+        field::entries(rule, "a forbidden call", FORBIDDEN, found)?;
         scenario.forbidden.push(Forbidden {
             tool: block::named(rule, "tool", rule.span, found)?.as_text()?.to_owned(),
             when: guards(rule, found),
@@ -104,22 +110,22 @@ fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Opti
         });
     }
     if let Some(refusal) = node.get("refusal").filter(|part| !part.is_null()) {
-        found.known_keys(refusal, "`refusal`", &["markers"]);
+        found.known_keys(refusal, "`refusal`", &field::keys(REFUSAL));
         scenario.refusal_markers = words(refusal, "markers", found);
     }
     if let Some(escalation) = node.get("escalation").filter(|part| !part.is_null()) {
-        found.known_keys(escalation, "`escalation`", &["markers", "tools"]);
+        found.known_keys(escalation, "`escalation`", &field::keys(ESCALATION));
         scenario.escalation_markers = words(escalation, "markers", found);
         scenario.escalation_tools = words(escalation, "tools", found);
     }
     if let Some(golden) = node.get("golden").filter(|part| !part.is_null()) {
-        found.known_keys(golden, "`golden`", &["alternates", "calls"]);
+        found.known_keys(golden, "`golden`", &field::keys(GOLDEN));
         scenario.golden.push(words(golden, "calls", found));
         for alternate in part_list(golden, "alternates", found) {
             scenario.golden.push(texts::list(alternate, "a sequence of `alternates`", found));
         }
     }
-    block::named(node, "cassette", input.entry.key.span, found)?.as_text()?.clone_into(&mut scenario.cassette);
+    input.named("cassette", found)?.as_text()?.clone_into(&mut scenario.cassette);
     if expect.checks.is_empty()
         && scenario.expect_state.is_empty()
         && scenario.golden.is_empty()

@@ -11,11 +11,39 @@ use serde_json::{Value, json};
 
 use super::Unit;
 use crate::assertion_file::texts;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
-pub(super) const KEYS: &[&str] = &["capability_negotiation", "scan", "trust_boundary"];
-const BOUNDARY_KEYS: &[&str] = &["allowed_flows", "min_length", "required_sanitizers"];
-const NEGOTIATION_KEYS: &[&str] = &["negotiated", "target"];
+const FIELDS: &[Field] = &[
+    Field::optional("capability_negotiation", || field::map("What clients may claim.", NEGOTIATION)),
+    Field::optional("scan", scan_schema),
+    Field::optional("trust_boundary", || {
+        let mut boundary = field::map("Allowed flows from server to server; an empty map allows none.", BOUNDARY);
+        boundary["type"] = json!(["object", "null"]);
+        boundary
+    }),
+];
+
+const BOUNDARY: &[Field] = &[
+    Field::optional("allowed_flows", || {
+        fragment::list("Pairs between which output may flow.", field::map("A direction.", FLOW))
+    }),
+    Field::optional("min_length", || {
+        fragment::count_within("The fewest characters that count as carried; 16 when left out.", &LENGTHS)
+    }),
+    Field::optional("required_sanitizers", || fragment::texts("Tools of which one must have sanitized what flows.")),
+];
+
+const FLOW: &[Field] = &[
+    Field::required("from", || fragment::text("The server that it comes from.")),
+    Field::required("to", || fragment::text("The server that may receive it.")),
+];
+
+const NEGOTIATION: &[Field] = &[
+    Field::optional("negotiated", || fragment::texts("The capabilities that were agreed on.")),
+    Field::required("target", || fragment::text("The protocol revision; before 2026-07-28 there is nothing to check.")),
+];
+
 /// The capabilities of clients and servers in all revisions, sorted.
 const CAPABILITIES: &[&str] = &[
     "completions",
@@ -33,11 +61,9 @@ const CAPABILITIES: &[&str] = &[
 
 const LENGTHS: RangeInclusive<u64> = 1..=1_000_000;
 
-const FLOW_KEYS: &[&str] = &["from", "to"];
-
 /// Decodes `security`; an empty `trust_boundary` makes no exception, so that every flow is a finding.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Security {
-    found.known_keys(node, "`security`", KEYS);
+    found.known_keys(node, "`security`", &field::keys(FIELDS));
     if let Some(scan) = node.get("scan").filter(|scan| !scan.is_null()) {
         found.boolean(scan, "`scan`");
     }
@@ -81,7 +107,7 @@ pub(super) fn report_unknown_servers(
     let flows = document.get("security").and_then(|security| security.get("trust_boundary")?.get("allowed_flows"));
     let names = || servers.iter().map(|(name, _)| name.as_str());
     for flow in flows.and_then(Node::as_list).unwrap_or_default() {
-        for named in FLOW_KEYS.iter().filter_map(|key| flow.get(key)) {
+        for named in FLOW.iter().filter_map(|field| flow.get(field.key)) {
             let Some(text) = named.as_text().filter(|text| names().all(|name| name != *text)) else { continue };
             let help = match nearest(text, names()) {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -92,36 +118,14 @@ pub(super) fn report_unknown_servers(
     }
 }
 
+/// The keys of `security`.
+pub(super) fn keys() -> Vec<&'static str> {
+    field::keys(FIELDS)
+}
+
 /// The JSON Schema of `security`.
 pub(super) fn schema() -> Value {
-    let flow = fragment::map(
-        "A direction.",
-        json!({"from": fragment::text("The server that it comes from."), "to": fragment::text("The server that may receive it.")}),
-        FLOW_KEYS,
-    );
-    let mut boundary = fragment::map(
-        "Allowed flows from server to server; an empty map allows none.",
-        json!({
-            "allowed_flows": fragment::list("Pairs between which output may flow.", flow),
-            "min_length": fragment::count_within("The fewest characters that count as carried; 16 when left out.", &LENGTHS),
-            "required_sanitizers": fragment::texts("Tools of which one must have sanitized what flows."),
-        }),
-        &[],
-    );
-    boundary["type"] = json!(["object", "null"]);
-    let negotiation = fragment::map(
-        "What clients may claim.",
-        json!({
-            "negotiated": fragment::texts("The capabilities that were agreed on."),
-            "target": fragment::text("The protocol revision; before 2026-07-28 there is nothing to check."),
-        }),
-        &["target"],
-    );
-    fragment::map(
-        "Declarations about trust.",
-        json!({"capability_negotiation": negotiation, "scan": scan_schema(), "trust_boundary": boundary}),
-        &[],
-    )
+    field::map("Declarations about trust.", FIELDS)
 }
 
 fn scan_schema() -> Value {
@@ -154,7 +158,7 @@ fn decode_boundary(node: &Node, found: &mut Diagnostics<'_>) -> Boundary {
     if node.is_null() {
         return boundary;
     }
-    found.known_keys(node, "`trust_boundary`", BOUNDARY_KEYS);
+    found.known_keys(node, "`trust_boundary`", &field::keys(BOUNDARY));
     let part = |key: &str| node.get(key).filter(|part| !part.is_null());
     if let Some(flows) = part("allowed_flows") {
         let flows = found.list(flows, "`allowed_flows`").iter();
@@ -175,7 +179,7 @@ fn decode_boundary(node: &Node, found: &mut Diagnostics<'_>) -> Boundary {
 fn decode_flow(node: &Node, found: &mut Diagnostics<'_>) -> Option<FlowPair> {
     let entries = found.map(node, "a flow")?;
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
-    found.known_keys(node, "a flow", FLOW_KEYS);
+    found.known_keys(node, "a flow", &field::keys(FLOW));
     let mut end = |key: &str| {
         let Some(named) = node.get(key).filter(|named| !named.is_null()) else {
             let message = format!("this flow has no `{key}`");
@@ -199,7 +203,7 @@ fn report_unknown_capability(name: &Node, found: &mut Diagnostics<'_>) {
 }
 
 fn decode_negotiation(node: &Node, found: &mut Diagnostics<'_>) -> Option<Negotiation> {
-    let entries = found.known_keys(node, "`capability_negotiation`", NEGOTIATION_KEYS);
+    let entries = found.known_keys(node, "`capability_negotiation`", &field::keys(NEGOTIATION));
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
     let negotiated = node.get("negotiated").filter(|names| !names.is_null());
     let negotiated = negotiated.map(|names| {

@@ -5,6 +5,7 @@ use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, Span, nearest};
 use serde_json::{Value, json};
 
 use super::{Servers, compliance, compositions, conformance, security, stepwise, tool_quality, unsupported_keys};
+use crate::field;
 use crate::schema::fragment;
 
 /// The name of the one server that has none.
@@ -130,7 +131,7 @@ fn expand_target_versions(entries: &mut [Entry], found: &mut Diagnostics<'_>) {
 /// `compliance: {tests: […]}` is the list of its tests, each with the revision that is named once.
 fn expand_compliance(node: &mut Node, found: &mut Diagnostics<'_>) {
     let Some(entries) = node.as_map() else { return };
-    unsupported_keys::known_keys(entries, "`compliance`", compliance::MAP_KEYS, compliance::OUTSIDE, found);
+    unsupported_keys::known_keys(entries, "`compliance`", &field::keys(compliance::MAP), compliance::OUTSIDE, found);
     let version = node.get(compliance::SPEC_VERSION).filter(|version| !version.is_null()).cloned();
     let Some(mut tests) = node.get("tests").cloned() else {
         let message = "`compliance` has no `tests`";

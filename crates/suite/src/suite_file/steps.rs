@@ -2,56 +2,50 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Diagnostics, Entry, Key, Kind, Node, ServerSpec, Step};
+use mcprove_model::{Diagnostics, Node, ServerSpec, Step};
 use serde_json::{Value, json};
 
-use super::tools::without;
 use super::{Suite, claims, test};
-use crate::assertion_file::steps;
-use crate::assertion_file::templates::Scope;
+use crate::assertion_file::steps::{self, FurtherKeys};
+use crate::field::Field;
 use crate::schema::fragment;
 
 const SERVER: &str = "server";
 
-/// Decodes the steps under a key; what each captures becomes known to the ones after it and to what follows.
-pub(super) fn decode(
-    test: &Node,
-    key: &'static str,
-    (scope, suite, own): (&mut Scope, &Suite<'_>, Option<&Arc<ServerSpec>>),
-    found: &mut Diagnostics<'_>,
-) -> Vec<Step> {
-    let Some(node) = test.get(key) else { return Vec::new() };
-    let Some(items) = node.as_list() else { return steps::decode(test, key, scope, found) };
-    let plain =
-        |item: &Node| if item.as_map().is_some() { without(item, &[SERVER, claims::KEY]) } else { item.clone() };
-    let list = Node { span: node.span, kind: Kind::List(items.iter().map(plain).collect()) };
-    let entry = Entry { key: Key { text: key.into(), span: node.span }, value: list };
-    let document = Node { span: test.span, kind: Kind::Map(vec![entry]) };
-    let mut decoded = steps::decode(&document, key, scope, found);
-    for item in items {
-        let named = item.get(SERVER).filter(|named| !named.is_null());
-        let server = named.and_then(|named| test::server_named(named, suite, found));
-        let claims = claims::decode(item, found);
+const FIELDS: &[Field] = &[
+    Field::optional(claims::KEY, claims::schema),
+    Field::optional(SERVER, || fragment::text("The server it is for; the test's own when left out.")),
+];
+
+/// The keys of the steps of a test.
+pub(super) struct OfTest<'a> {
+    pub(super) suite: &'a Suite<'a>,
+    /// The server of the test.
+    pub(super) server: Option<&'a Arc<ServerSpec>>,
+}
+
+impl FurtherKeys for OfTest<'_> {
+    fn fields(&self) -> &'static [Field] {
+        FIELDS
+    }
+
+    fn decode(&self, node: &Node, step: Option<&mut Step>, found: &mut Diagnostics<'_>) {
+        let named = node.get(SERVER).filter(|named| !named.is_null());
+        let server = named.and_then(|named| test::server_named(named, self.suite, found));
+        let claims = claims::decode(node, found);
         if claims.is_some() {
-            claims::report_legacy(item, server.as_ref().or(own), found);
+            claims::report_legacy(node, server.as_ref().or(self.server), found);
         }
-        // A step that could not be decoded is not there.
-        if let Some(step) = decoded.iter_mut().find(|step| step.span == item.span) {
+        if let Some(step) = step {
             step.server = server;
             step.claims = claims;
         }
     }
-    decoded
 }
 
 /// The JSON Schema of a list of steps.
 pub(super) fn schema(description: &str) -> Value {
-    let mut step = steps::schema();
+    let mut step = steps::schema(FIELDS);
     step[fragment::DEFINITION] = "step-of-suite".into();
-    step["properties"][claims::KEY] = claims::schema();
-    step["properties"][SERVER] = fragment::text("The server it is for; the test's own when left out.");
-    if let Some(Value::Object(properties)) = step.get_mut("properties") {
-        properties.sort_keys();
-    }
     json!({"type": ["array", "null"], "items": step, "description": description})
 }

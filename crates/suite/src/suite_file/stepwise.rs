@@ -2,12 +2,12 @@
 //! calls but the last.
 
 use mcprove_model::{Diagnostics, Entry, Key, Kind as NodeKind, Node, Span};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::list::Kind;
 use super::tools;
 use crate::assertion_file;
-use crate::field::Field;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 /// The key of the list.
@@ -22,10 +22,20 @@ pub(super) const KIND: Kind = Kind {
 
 const FIELDS: &[Field] = &[
     Field::optional("default_server", || fragment::text("The server of steps that name none.")),
-    Field::required("steps", || fragment::list("The calls, at least one.", step_schema())),
+    Field::required("steps", || fragment::list("The calls, at least one.", field::map("A step.", STEP))),
 ];
 
-const STEP_KEYS: &[&str] = &["call", "capture", "expect", "server"];
+const STEP: &[Field] = &[
+    Field::required("call", || field::map("The call.", CALL)),
+    Field::optional("capture", assertion_file::capture_schema),
+    Field::optional("expect", || fragment::expect(mcprove_model::Vocabulary::Tool)),
+    Field::optional("server", || fragment::text("The server it is for.")),
+];
+
+const CALL: &[Field] = &[
+    Field::required("tool", || fragment::text("The tool.")),
+    Field::optional("args", || fragment::any_map("Its arguments.")),
+];
 
 /// The test of `tools` that a test of `stepwise` stands for; what is wrong with its form is reported.
 pub(super) fn rewritten(mut test: Node, found: &mut Diagnostics<'_>) -> Option<Node> {
@@ -87,15 +97,13 @@ pub(super) fn with_captures(node: &Node) -> Node {
 
 /// The keys of a step of a test, from a step of `stepwise`.
 fn step_entries(step: &Node, default: Option<&Node>, found: &mut Diagnostics<'_>) -> Option<Vec<Entry>> {
-    let entries = found.map(step, "a step")?;
-    found.known_keys(step, "a step", STEP_KEYS);
+    let entries = field::entries(step, "a step", STEP, found)?;
     let Some(call) = entries.iter().find(|entry| entry.key.text == "call") else {
         let place = entries.first().map_or(step.span, |entry| entry.key.span);
         found.error_with_help("missing-key", place, "a step has no `call`", "add `call: {tool: NAME, args: {…}}`");
         return None;
     };
-    found.map(&call.value, "`call`")?;
-    found.known_keys(&call.value, "`call`", &["args", "tool"]);
+    field::entries(&call.value, "`call`", CALL, found)?;
     let mut made: Vec<Entry> = call.value.as_map().unwrap_or_default().to_vec();
     made.extend(entries.iter().filter(|entry| entry.key.text != "call").cloned());
     if let (None, Some(default)) = (step.get("server"), default) {
@@ -106,15 +114,4 @@ fn step_entries(step: &Node, default: Option<&Node>, found: &mut Diagnostics<'_>
 
 fn entry(key: &str, span: Span, value: Node) -> Entry {
     Entry { key: Key { text: key.into(), span }, value }
-}
-
-fn step_schema() -> Value {
-    let call = json!({"tool": fragment::text("The tool."), "args": fragment::any_map("Its arguments.")});
-    let properties = json!({
-        "call": fragment::map("The call.", call, &["tool"]),
-        "capture": assertion_file::capture_schema(),
-        "expect": fragment::expect(mcprove_model::Vocabulary::Tool),
-        "server": fragment::text("The server it is for."),
-    });
-    fragment::map("A step.", properties, &["call"])
 }

@@ -1,25 +1,27 @@
 //! Common parts of all tests of a suite file: a name, a server, steps around, and reasons not to run.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
 use mcprove_judge::checks;
 use mcprove_model::{
-    Act, Capture, Case, Diagnostics, ElicitationAction, ElicitationReply, Entry, Era, Key, Kind, MODEL_GRADED_TAG,
-    Node, Protocol, ServerSpec, Span, nearest,
+    Act, Capture, Case, Diagnostics, ElicitationAction, ElicitationReply, Entry, Era, MODEL_GRADED_TAG, Node, Protocol,
+    ServerSpec, Span, nearest,
 };
 use serde_json::{Value, json};
 
 use super::list::List;
 use super::performance::{MILLISECONDS, milliseconds};
 use super::{
-    Suite, agents, compliance, compositions, conformance, default_test, evals, scenarios, steps, tools,
-    unsupported_keys,
+    Suite, agents, compliance, compositions, conformance, default_test, evals, scenarios, steps, unsupported_keys,
 };
+use crate::assertion_file::block::Input;
 use crate::assertion_file::templates::Scope;
-use crate::assertion_file::{self, aliases, cases, client_capabilities, mask, skip, tags, texts, time};
+use crate::assertion_file::{self, aliases, cases, mask, skip, tags, texts, time};
 use crate::field::{self, Field};
 use crate::schema::fragment;
+use crate::server::client_capabilities;
 
 /// The keys that all tests have, sorted.
 const FIELDS: &[Field] = &[
@@ -78,11 +80,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     let entries = found.map(node, &what)?;
     // A caret under the first key reads better than one under the whole test.
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
-    let mut stripped = strip(list, entries, &what, found);
-    if list.key() == evals::KEY {
-        // Those who grade need to know what is enough.
-        stripped.extend(entries.iter().find(|entry| entry.key.text == "threshold").cloned());
-    }
+    report_unknown(list, entries, &what, found);
     if list.key() == conformance::KEY {
         for entry in entries.iter().filter(|entry| conformance::NOT_HERE.contains(&entry.key.text.as_str())) {
             let message = format!("`{}` means nothing in {what}", entry.key.text);
@@ -104,19 +102,25 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     tags.extend(texts::optional(node, "server_version", found).map(|version| format!("server_version:{version}")));
     report_cache(node, found);
     let masks = mask::decode(node, found);
-    let server = server_of(list, node, (place, skip.is_some()), suite, found);
+    let owner = Owner { list, node, place, is_skipped: skip.is_some() };
+    let server = server_of(&owner, suite, found);
     let mut scope = Scope::new(suite.context.fixture.is_some());
-    let setup = steps::decode(node, "setup", (&mut scope, suite, server.as_ref()), found);
-    let metrics = node.get(checks::DERIVED_METRICS);
-    let test = with_defaults(list, Node { span: node.span, kind: Kind::Map(stripped) }, place, metrics, suite);
-    let asked = list.decode(&test, &scope, suite, found);
+    let further = steps::OfTest { suite, server: server.as_ref() };
+    let decode_steps = |key, scope: &mut Scope, found: &mut Diagnostics<'_>| {
+        assertion_file::steps::decode(node, key, &further, scope, found)
+    };
+    let setup = decode_steps("setup", &mut scope, found);
+    let expect = expectation(list, node, place, suite);
+    let (keys, expect) = (keys(list), expect.as_deref());
+    let input = Input { node, key: list.key(), what: &what, keys: &keys, place, expect, scope: &scope };
+    let asked = list.decode(&input, suite, found);
     let capture: Vec<Capture> =
         node.get("capture").map(|capture| assertion_file::steps::decode_captures(capture, found)).unwrap_or_default();
     for capture in &capture {
         scope.add_capture(&capture.name);
     }
-    let verify = steps::decode(node, "verify", (&mut scope, suite, server.as_ref()), found);
-    let teardown = steps::decode(node, "teardown", (&mut scope, suite, server.as_ref()), found);
+    let verify = decode_steps("verify", &mut scope, found);
+    let teardown = decode_steps("teardown", &mut scope, found);
     let threshold = node.get("threshold").filter(|share| !share.is_null());
     let threshold = threshold.and_then(|share| checks::decode_threshold(share, found));
 
@@ -133,7 +137,7 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
             (server, _) => server,
         };
         let server = server.map(|server| own_client(server, node, &asked.act, found));
-        let protocol = compliance::protocol(&test, found);
+        let protocol = compliance::protocol(node, found);
         let server = server.map(|server| match protocol {
             Some(protocol) => Arc::new(ServerSpec { protocol, ..ServerSpec::clone(&server) }),
             None => server,
@@ -261,29 +265,31 @@ fn decode_name(node: &Node, list: List, place: Span, found: &mut Diagnostics<'_>
     (format!("{}@{}", list.key(), node.span.start), place)
 }
 
-/// The server a test names, or the only one there is; a test that is not run may do without.
-fn server_of(
+/// A test whose server is looked for.
+struct Owner<'n> {
     list: List,
-    node: &Node,
-    (place, is_skipped): (Span, bool),
-    suite: &Suite<'_>,
-    found: &mut Diagnostics<'_>,
-) -> Option<Arc<ServerSpec>> {
-    if list.names_servers() {
-        return agents::server_of_steps(node, suite, found);
+    node: &'n Node,
+    /// Where a missing server is reported.
+    place: Span,
+    is_skipped: bool,
+}
+
+/// The server a test names, or the only one there is; a test that is not run may do without.
+fn server_of(test: &Owner<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<Arc<ServerSpec>> {
+    if test.list.names_servers() {
+        return agents::server_of_steps(test.node, suite, found);
     }
-    let chosen = |found: &mut Diagnostics<'_>| chosen_server(list, node, (place, is_skipped), suite, found);
-    if list.key() == compositions::KEY { compositions::server_of(node, chosen, suite, found) } else { chosen(found) }
+    let chosen = |found: &mut Diagnostics<'_>| chosen_server(test, suite, found);
+    if test.list.key() == compositions::KEY {
+        compositions::server_of(test.node, chosen, suite, found)
+    } else {
+        chosen(found)
+    }
 }
 
 /// The server that a test names, or the one that is meant where it names none.
-fn chosen_server(
-    list: List,
-    node: &Node,
-    (place, is_skipped): (Span, bool),
-    suite: &Suite<'_>,
-    found: &mut Diagnostics<'_>,
-) -> Option<Arc<ServerSpec>> {
+fn chosen_server(test: &Owner<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<Arc<ServerSpec>> {
+    let Owner { list, node, place, is_skipped } = *test;
     if let Some(named) = node.get("server").filter(|named| !named.is_null()) {
         return server_named(named, suite, found);
     }
@@ -334,34 +340,21 @@ pub(super) fn server_named(named: &Node, suite: &Suite<'_>, found: &mut Diagnost
     None
 }
 
-/// The keys of a test that are for its kind, and those that only its kind may know what to say about.
-fn strip(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>) -> Vec<Entry> {
-    let known = keys(list);
-    let mut kept = Vec::new();
-    for entry in entries {
-        let key = entry.key.text.as_str();
-        if field::has(FIELDS, key) {
-            continue;
-        }
-        if field::has(list.fields(), key) {
-            kept.push(entry.clone());
-        } else if !is_outside(list, entry, what, found) {
-            match nearest(key, known.iter().copied()) {
-                Some(near) if field::has(FIELDS, near) => found.unknown_key(&entry.key, what, &known),
-                // The kind has more to say about a key that is almost its own, and about keys of other tools.
-                Some(_) => kept.push(entry.clone()),
-                None if list.names_servers() => kept.push(entry.clone()),
-                None => found.unknown_key(&entry.key, what, &known),
-            }
+/// Reports the keys that mean nothing in a test.
+fn report_unknown(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>) {
+    let is_known = |key: &str| field::has(FIELDS, key) || field::has(list.fields(), key);
+    for entry in entries.iter().filter(|entry| !is_known(&entry.key.text)) {
+        if !is_outside(list, entry, what, found) {
+            found.unknown_key(&entry.key, what, &keys(list));
         }
     }
-    kept
 }
 
 /// Reports a key of the other tool that is not supported; false where it is none.
 fn is_outside(list: List, entry: &Entry, what: &str, found: &mut Diagnostics<'_>) -> bool {
     let of_kind = match list.key() {
         evals::KEY => evals::OUTSIDE,
+        key if key == agents::KIND.key => agents::OUTSIDE,
         key if key == scenarios::KIND.key => scenarios::OUTSIDE,
         _ => &[],
     };
@@ -369,30 +362,17 @@ fn is_outside(list: List, entry: &Entry, what: &str, found: &mut Diagnostics<'_>
         || unsupported_keys::is_told(&entry.key, what, unsupported_keys::OF_TEST, found)
 }
 
-/// The test with what every test expects.
-fn with_defaults(list: List, mut node: Node, place: Span, metrics: Option<&Node>, suite: &Suite<'_>) -> Entry {
-    if let (Kind::Map(entries), Some(metrics)) = (&mut node.kind, metrics) {
-        let at = entries.iter().position(|entry| entry.key.text == "expect");
-        let expect = at.map(|at| entries.remove(at).value);
-        if let Some(value) = default_test::with_metrics(expect.as_ref(), Some(metrics), place) {
-            entries.push(Entry { key: Key { text: "expect".into(), span: place }, value });
+/// The expectation of a test, with its metrics and what every test expects.
+fn expectation<'n>(list: List, node: &'n Node, place: Span, suite: &Suite<'_>) -> Option<Cow<'n, Node>> {
+    let own = node.get("expect").map(Cow::Borrowed);
+    let own = match node.get(checks::DERIVED_METRICS) {
+        Some(metrics) => default_test::with_metrics(own.as_deref(), Some(metrics), place).map(Cow::Owned),
+        None => own,
+    };
+    match &suite.defaults.expect {
+        Some(default) if list.takes_defaults() => {
+            Some(Cow::Owned(default_test::merged(suite.default_at(default, place), own.as_deref())))
         }
+        Some(_) | None => own,
     }
-    let defaults = if suite.has_own_defaults { None } else { Some(suite.defaults.placed_at(place)) };
-    let defaults = defaults.as_ref().unwrap_or(suite.defaults);
-    if let (Kind::Map(entries), true) = (&mut node.kind, list.key() == tools::KIND.key) {
-        defaults.add_transform(entries);
-    }
-    if let Kind::Map(entries) = &mut node.kind
-        && !defaults.is_empty()
-        && list.takes_defaults()
-    {
-        if let Some(entry) = entries.iter_mut().find(|entry| entry.key.text == "expect") {
-            entry.value = defaults.merged(&entry.value);
-        } else {
-            let key = Key { text: "expect".into(), span: place };
-            entries.push(Entry { key, value: defaults.merged(&Node::from_json(place, Value::Null)) });
-        }
-    }
-    Entry { key: Key { text: list.key().into(), span: place }, value: node }
 }

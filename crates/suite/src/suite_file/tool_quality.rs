@@ -5,8 +5,7 @@ use mcprove_model::{Act, Diagnostics, Expectation, Vocabulary};
 use super::Suite;
 use super::list::Kind;
 use crate::assertion_file::block::Input;
-use crate::assertion_file::expectation;
-use crate::field::{self, Field};
+use crate::field::Field;
 use crate::schema::fragment;
 
 pub(super) const KIND: Kind = Kind {
@@ -20,8 +19,5 @@ const FIELDS: &[Field] = &[Field::optional("expect", || fragment::expect(Vocabul
 
 #[expect(clippy::unnecessary_wraps, reason = "every kind of test is decoded by a function like this")]
 fn decode(input: &Input<'_>, _: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
-    let test = &input.entry.value;
-    found.known_keys(test, "a test of `tool_quality`", &field::keys(FIELDS));
-    let expect = expectation::decode(test.get("expect"), Vocabulary::ToolQuality, input.scope, found);
-    Some((Act::ToolQuality, expect))
+    Some((Act::ToolQuality, input.expect(Vocabulary::ToolQuality, found)))
 }

@@ -4,14 +4,22 @@ use mcprove_judge::jq::{self, Program};
 use mcprove_model::{Diagnostics, Node, Transform, TransformPhase};
 use serde_json::{Value, json};
 
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 pub(super) const KEY: &str = "transform";
 
+const FIELDS: &[Field] = &[
+    Field::optional("request", || phase_schema("Rewrites `{name, arguments}` before it is sent.")),
+    Field::optional("response", || phase_schema("Rewrites `{result}` before it is judged.")),
+];
+
+const PROGRAM: &[Field] =
+    &[Field::required("jq", || json!({"type": "string", "minLength": 1, "description": "The program."}))];
+
 /// Decodes the block; one that is empty changes nothing and is a mistake.
 pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Option<Transform> {
-    found.map(node, "`transform`")?;
-    found.known_keys(node, "`transform`", &["request", "response"]);
+    field::entries(node, "`transform`", FIELDS, found)?;
     let mut phase = |key: &str| {
         let part = node.get(key).filter(|part| !part.is_null())?;
         Some(decode_phase(part, key, found))
@@ -28,30 +36,22 @@ pub(super) fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Option<Transfo
 
 /// The JSON Schema of the block.
 pub(super) fn schema() -> Value {
-    let program = fragment::map(
-        "A jq program.",
-        json!({"jq": {"type": "string", "minLength": 1, "description": "The program."}}),
-        &["jq"],
-    );
-    let phase =
-        |description: &str| json!({"anyOf": [{"type": "string", "minLength": 1}, program], "description": description});
-    let properties = json!({
-        "request": phase("Rewrites `{name, arguments}` before it is sent."),
-        "response": phase("Rewrites `{result}` before it is judged."),
-    });
-    let mut schema = fragment::map(
-        "What rewrites the request and the reply: a jq program, `{jq: PROGRAM}`, or a command that reads JSON and prints JSON.",
-        properties,
-        &[],
-    );
+    let summary = "What rewrites the request and the reply: a jq program, `{jq: PROGRAM}`, or a command that reads JSON \
+                   and prints JSON.";
+    let mut schema = field::map(summary, FIELDS);
     schema[fragment::DEFINITION] = "transform".into();
     schema
+}
+
+fn phase_schema(description: &str) -> Value {
+    let program = field::map("A jq program.", PROGRAM);
+    json!({"anyOf": [{"type": "string", "minLength": 1}, program], "description": description})
 }
 
 fn decode_phase(node: &Node, key: &str, found: &mut Diagnostics<'_>) -> Option<TransformPhase> {
     let what = format!("`{key}` of `transform`");
     if node.as_map().is_some() {
-        found.known_keys(node, &what, &["jq"]);
+        found.known_keys(node, &what, &field::keys(PROGRAM));
         let Some(program) = node.get("jq") else {
             found.error_with_help("missing-key", node.span, format!("{what} has no `jq`"), "add the program");
             return None;

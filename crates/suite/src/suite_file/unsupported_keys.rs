@@ -21,7 +21,7 @@ pub(super) const OF_TEST: &[(&str, &str)] = &[
 ];
 
 /// Reports the keys that mean nothing here: known elsewhere, or misspelt.
-pub(super) fn known_keys<'n>(
+pub(crate) fn known_keys<'n>(
     entries: impl IntoIterator<Item = &'n Entry>,
     what: &str,
     known: &[&str],

@@ -3,7 +3,7 @@
 use mcprove_model::{ClientCapabilities, ElicitationAction, Redactor};
 use serde_json::{Map, Value, json};
 
-use crate::assertion_file::client_capabilities::AUTO;
+use crate::server::client_capabilities::AUTO;
 use crate::template::literal_value;
 
 /// The `client_capabilities` of an assertion file; braces mean themselves.

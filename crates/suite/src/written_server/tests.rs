@@ -1,9 +1,12 @@
 //! Tests of servers in files: variables by their names, no secrets, and all else unchanged.
 
-use mcprove_model::Remote;
+use mcprove_model::{Diagnostics, Node, Remote, SourceFile, Span};
 
 use super::*;
+use crate::environment::{Environment, Unset};
+use crate::interpolate::{Interpolation, Syntax};
 use crate::template::FIXTURE;
+use crate::variables::Variables;
 
 fn text(text: &str) -> OriginPart {
     OriginPart::Text(text.to_owned())
@@ -119,7 +122,13 @@ fn a_dollar_sign_before_a_variable_means_itself() {
     assert_eq!(written["args"][0], word);
     let env = written["env"]["E"].as_str().expect("text");
     assert_eq!(env, "$$${TOK} ${TOK}$$${TOK}$$");
-    assert_eq!(crate::environment::expand(env, &lookup).text, parts.iter().map(OriginPart::text).collect::<String>());
+    let variables = Variables::new(Environment { lookup: &lookup, names: &[] }, None);
+    let (syntax, unset) = (Syntax::PAIRS, Unset::Reported);
+    let mut read = Node::text_at(Span::default(), env);
+    let source = SourceFile::new("a.yaml", "");
+    let mut found = Diagnostics::new(&source);
+    Interpolation { variables: &variables, secrets: &mut Vec::new(), syntax, unset }.apply(&mut read, &mut found);
+    assert_eq!(read.as_text(), Some(parts.iter().map(OriginPart::text).collect::<String>().as_str()));
     let Target::Stdio { args, .. } = WrittenServer::of(&server, FileKind::Suite, &[]).target else {
         panic!("a process")
     };

@@ -375,10 +375,11 @@ fn document(server: &Value, block: &Block, timeout_ms: Option<u64>) -> Value {
 pub(in crate::commands) fn decode(document: Value, source: &Arc<SourceFile>) -> Result<Case, Failure> {
     let node = Node::from_json(Span::default(), document);
     let names = Context::variable_names();
-    let context = assertion_file::Context {
+    let context = mcprove_suite::context::Context {
         environment: Environment { lookup: &|name| Context::variable(name), names: &names },
         fixture: None,
         server: None,
+        folder: None,
     };
     let decoded = assertion_file::decode(source, Document { node: &node, number: 1, of: 1 }, &context);
     let mut findings = decoded.findings;

@@ -10,14 +10,14 @@ mod script;
 mod servers;
 mod simulate;
 
-use mcprove_model::{Act, Agent, Diagnostics, Expectation, Kind as NodeKind, Node, Span, Vocabulary};
+use mcprove_model::{Act, Agent, Diagnostics, Expectation, Kind as NodeKind, Node, Vocabulary};
 use serde_json::{Value, json};
 
 use super::list::{Kind, List};
-use super::{Suite, evals, unsupported_keys};
+use super::{Suite, evals};
 use crate::assertion_file::block::Input;
-use crate::assertion_file::{expectation, texts};
-use crate::field::{self, Field};
+use crate::assertion_file::expectation;
+use crate::field::Field;
 use crate::schema::fragment;
 
 pub(super) use servers::server_of_steps;
@@ -68,19 +68,16 @@ fn with_model(node: &Node, model: &Node) -> Node {
 }
 
 fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
-    let test = &input.entry.value;
-    let place = input.entry.key.span;
-    let entries = test.as_map().unwrap_or_default();
-    unsupported_keys::known_keys(entries, "a test of `agents`", &field::keys(FIELDS), OUTSIDE, found);
+    let (test, place) = (input.node, input.place);
     let servers = servers::decode(test, place, suite, found);
-    let mut turns = decode_turns(test, place, input, found);
+    let mut turns = decode_turns(input, found);
     let simulated_user = simulate::decode(test, &mut turns, input.scope, found);
     let system_prompt = test.get("system_prompt").filter(|prompt| !prompt.is_null());
     let system_prompt = system_prompt.filter(|prompt| found.text(prompt, "`system_prompt`").is_some()).cloned();
     if let Some(prompt) = &system_prompt {
         input.scope.check(prompt, found);
     }
-    let model = model::decode(test, (place, &servers), (suite, input.scope), found);
+    let model = model::decode(input, &servers, suite, found);
     let faults = inject::decode(test, &servers, suite, found);
     let budget = budget::decode(test, found);
     let recovery = gates::decode_recovery(test, found);
@@ -88,7 +85,7 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
     let gates = measures::decode(test, &equal_function_sets, input.scope, found);
     let tool_selection = gates::decode_tool_selection(test, found);
     let trajectory = expectation::decode(test.get("trajectory"), Vocabulary::AgentTrajectory, input.scope, found);
-    let mut expect = expectation::decode(test.get("expect"), Vocabulary::Agent, input.scope, found);
+    let mut expect = input.expect(Vocabulary::Agent, found);
     expect.judged = evals::decode_metrics(test, turns.len() > 1, suite, found);
     let runs = budget::decode_runs(test, found);
     let stability = runs::decode_stability(test, runs, input.scope, found);
@@ -119,7 +116,8 @@ fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> 
 }
 
 /// The user's messages: the `prompt`, then the `turns`.
-fn decode_turns(test: &Node, place: Span, input: &Input<'_>, found: &mut Diagnostics<'_>) -> Vec<Node> {
+fn decode_turns(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Vec<Node> {
+    let (test, place) = (input.node, input.place);
     let mut turns: Vec<Node> = Vec::new();
     if let Some(prompt) = test.get("prompt").filter(|prompt| !prompt.is_null())
         && found.text(prompt, "`prompt`").is_some()
@@ -134,8 +132,7 @@ fn decode_turns(test: &Node, place: Span, input: &Input<'_>, found: &mut Diagnos
     for turn in &turns {
         input.scope.check(turn, found);
     }
-    let entries = test.as_map().unwrap_or_default();
-    let is_misspelt = ["prompt", "turns"].iter().any(|key| texts::is_misspelt(entries, key, &field::keys(FIELDS)));
+    let is_misspelt = ["prompt", "turns"].iter().any(|key| input.is_misspelt(key));
     let simulates = test.get("turns").is_some_and(|turns| turns.get(simulate::KEY).is_some());
     if turns.is_empty()
         && !simulates

@@ -1,33 +1,37 @@
 //! `model` of an agent: a script, or a language model at a provider.
 
-use mcprove_model::{AgentModel, AgentServer, Diagnostics, NamedModel, Node, Span};
+use mcprove_model::{AgentModel, AgentServer, Diagnostics, NamedModel, Node};
 use serde_json::{Value, json};
 
-use super::{FIELDS, script};
-use crate::assertion_file::templates::Scope;
-use crate::assertion_file::texts;
-use crate::field;
+use super::script;
+use crate::assertion_file::block::{self, Input};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 use crate::suite_file::{Suite, providers};
+
+const MODEL: &[Field] = &[
+    Field::required("id", || fragment::text("The model.")),
+    Field::optional("provider", || fragment::text("One of `providers`.")),
+];
 
 /// The word for a model that is a script.
 const SCRIPT: &str = "script";
 
 /// Decodes who decides what an agent does.
 pub(super) fn decode(
-    test: &Node,
-    (place, servers): (Span, &[AgentServer]),
-    (suite, scope): (&Suite<'_>, &Scope),
+    input: &Input<'_>,
+    servers: &[AgentServer],
+    suite: &Suite<'_>,
     found: &mut Diagnostics<'_>,
 ) -> Option<AgentModel> {
-    let model = chosen(test, place, found);
+    let test = input.node;
+    let model = chosen(input, found);
     let steps = test.as_map()?.iter().find(|entry| entry.key.text == SCRIPT && !entry.value.is_null());
     // Mistakes in a script are reported even if another model is used.
-    let script = steps.map(|entry| script::decode(&entry.value, servers, scope, found));
+    let script = steps.map(|entry| script::decode(&entry.value, servers, input.scope, found));
     let model = model?;
     if model.as_text() == Some(SCRIPT) {
-        let entries = test.as_map()?;
-        if script.is_none() && !texts::is_misspelt(entries, SCRIPT, &field::keys(FIELDS)) {
+        if script.is_none() && !input.is_misspelt(SCRIPT) {
             let help = "add `script:`, a list of `call:` and `say:`";
             found.error_with_help("missing-key", model.span, "the model is a script, and there is none", help);
         }
@@ -39,8 +43,8 @@ pub(super) fn decode(
         return None;
     }
     let (id, provider) = if model.as_map().is_some() {
-        found.known_keys(&model, "`model`", &["id", "provider"]);
-        let id = crate::assertion_file::block::named(&model, "id", model.span, found)?;
+        found.known_keys(&model, "`model`", &field::keys(MODEL));
+        let id = block::named(&model, "id", model.span, found)?;
         (id, model.get("provider").cloned())
     } else {
         found.text(&model, "`model`")?;
@@ -57,11 +61,7 @@ pub(super) fn decode(
 
 /// The JSON Schema of a model.
 pub(super) fn schema() -> Value {
-    let map = fragment::map(
-        "A model at a provider.",
-        json!({"id": fragment::text("The model."), "provider": fragment::text("One of `providers`.")}),
-        &["id"],
-    );
+    let map = field::map("A model at a provider.", MODEL);
     json!({
         "anyOf": [fragment::text("`script`, or the name of a model."), map],
         "description": "The model: `script` for the steps under `script`, or a language model.",
@@ -69,7 +69,8 @@ pub(super) fn schema() -> Value {
 }
 
 /// The model under `model`, or the only one under `models`: several were made several tests.
-fn chosen(test: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<Node> {
+fn chosen(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<Node> {
+    let test = input.node;
     let one = test.get("model").filter(|model| !model.is_null());
     let many = test.get("models").filter(|models| !models.is_null());
     match (one, many) {
@@ -91,10 +92,9 @@ fn chosen(test: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<Node>
             items.first().cloned()
         }
         (None, None) => {
-            let entries = test.as_map().unwrap_or_default();
-            if !["model", "models"].iter().any(|key| texts::is_misspelt(entries, key, &field::keys(FIELDS))) {
+            if !["model", "models"].iter().any(|key| input.is_misspelt(key)) {
                 let help = "add `model:`; `model: script` needs no key and no network";
-                found.error_with_help("missing-key", place, "this agent has no `model`", help);
+                found.error_with_help("missing-key", input.place, "this agent has no `model`", help);
             }
             None
         }

@@ -8,9 +8,20 @@ use serde_json::{Value, json};
 
 use crate::assertion_file::expectation;
 use crate::assertion_file::templates::Scope;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 const VOCABULARY: Vocabulary = Vocabulary::Targets(&STABILITY_TARGETS);
+
+const STABILITY: &[Field] = &[Field::optional("expect", || fragment::expect(VOCABULARY))];
+
+const MATRIX_ASSERT: &[Field] = &[
+    Field::optional(
+        "max_score",
+        || json!({"type": "number", "minimum": 0, "maximum": 1, "description": "The score that the best must reach."}),
+    ),
+    Field::optional("select_best", || fragment::flag("Name the best in the report.")),
+];
 
 /// Decodes `stability`, which needs several runs.
 pub(super) fn decode_stability(
@@ -20,8 +31,7 @@ pub(super) fn decode_stability(
     found: &mut Diagnostics<'_>,
 ) -> Option<Expectation> {
     let node = test.get("stability").filter(|node| !node.is_null())?;
-    found.map(node, "`stability`")?;
-    found.known_keys(node, "`stability`", &["expect"]);
+    field::entries(node, "`stability`", STABILITY, found)?;
     if runs.get() < 2 {
         let message = "`stability` compares several runs, and there is one";
         found.error_with_help("missing-key", node.span, message, "add `runs: 3`");
@@ -35,20 +45,14 @@ pub(super) fn decode_stability(
 
 /// The JSON Schema of `stability`.
 pub(super) fn stability_schema() -> Value {
-    let properties = json!({"expect": fragment::expect(VOCABULARY)});
-    fragment::map(
-        "Required consistency over all of its `runs`; without a value, the weakest must score 0.5.",
-        properties,
-        &[],
-    )
+    field::map("Required consistency over all of its `runs`; without a value, the weakest must score 0.5.", STABILITY)
 }
 
 /// Decodes `matrix_assert`.
 pub(super) fn decode_matrix(test: &Node, found: &mut Diagnostics<'_>) -> Option<MatrixAssert> {
     let entry = test.as_map()?.iter().find(|entry| entry.key.text == "matrix_assert" && !entry.value.is_null())?;
     let node = &entry.value;
-    found.map(node, "`matrix_assert`")?;
-    found.known_keys(node, "`matrix_assert`", &["max_score", "select_best"]);
+    field::entries(node, "`matrix_assert`", MATRIX_ASSERT, found)?;
     let max_score = match node.get("max_score").filter(|score| !score.is_null()) {
         None => None,
         Some(score) => Some(mcprove_judge::checks::decode_threshold(score, found)?),
@@ -65,12 +69,5 @@ pub(super) fn decode_matrix(test: &Node, found: &mut Diagnostics<'_>) -> Option<
 
 /// The JSON Schema of `matrix_assert`.
 pub(super) fn matrix_schema() -> Value {
-    fragment::map(
-        "Expectation about the best of its `models`, by the share of its expectations that hold.",
-        json!({
-            "max_score": {"type": "number", "minimum": 0, "maximum": 1, "description": "The score that the best must reach."},
-            "select_best": fragment::flag("Name the best in the report."),
-        }),
-        &[],
-    )
+    field::map("Expectation about the best of its `models`, by the share of its expectations that hold.", MATRIX_ASSERT)
 }

@@ -8,12 +8,42 @@ use serde_json::{Value, json};
 
 use crate::assertion_file::templates::Scope;
 use crate::assertion_file::{block, texts};
+use crate::field::{self, Field};
 use crate::schema::fragment;
 use crate::suite_file::claims;
 use crate::template::unresolved;
 
-const KEYS: &[&str] = &["call", "repeat", "say", "when"];
-const CALL_KEYS: &[&str] = &["args", claims::KEY, "server", "tool"];
+const FIELDS: &[Field] = &[
+    Field::optional("call", || {
+        json!({
+            "anyOf": [field::map("A call.", CALL), {"type": "array", "minItems": 1, "items": field::map("A call.", CALL)}],
+            "description": "Tools to call, all at once.",
+        })
+    }),
+    Field::optional("repeat", || {
+        json!({
+            "anyOf": [{"type": "integer", "minimum": 1}, {"const": "forever"}],
+            "description": "Number of times the step is taken.",
+        })
+    }),
+    Field::optional("say", || fragment::text("The final answer: `{{last.text}}` is what the last call answered.")),
+    Field::optional("when", || {
+        json!({
+            "anyOf": [
+                {"enum": ["error", "ok"]},
+                fragment::map("A text.", json!({"contains": fragment::text("The text.")}), &["contains"]),
+            ],
+            "description": "What must hold of the last results; otherwise the step is passed over.",
+        })
+    }),
+];
+
+const CALL: &[Field] = &[
+    Field::optional("args", || fragment::any_map("The arguments.")),
+    Field::optional(claims::KEY, claims::schema),
+    Field::optional("server", || fragment::text("The server; may be left out when only one has the tool.")),
+    Field::required("tool", || fragment::text("The tool.")),
+];
 
 /// Decodes a script; `None` when a step of it is wrong.
 pub(super) fn decode(
@@ -36,44 +66,11 @@ pub(super) fn decode(
 
 /// The JSON Schema of a script.
 pub(super) fn schema() -> Value {
-    let call = fragment::map(
-        "A call.",
-        json!({
-            "args": fragment::any_map("The arguments."),
-            (claims::KEY): claims::schema(),
-            "server": fragment::text("The server; may be left out when only one has the tool."),
-            "tool": fragment::text("The tool."),
-        }),
-        &["tool"],
-    );
-    let step = fragment::map(
-        "One turn of the model.",
-        json!({
-            "call": {
-                "anyOf": [call, {"type": "array", "minItems": 1, "items": call}],
-                "description": "Tools to call, all at once.",
-            },
-            "repeat": {
-                "anyOf": [{"type": "integer", "minimum": 1}, {"const": "forever"}],
-                "description": "Number of times the step is taken.",
-            },
-            "say": fragment::text("The final answer: `{{last.text}}` is what the last call answered."),
-            "when": {
-                "anyOf": [
-                    {"enum": ["error", "ok"]},
-                    fragment::map("A text.", json!({"contains": fragment::text("The text.")}), &["contains"]),
-                ],
-                "description": "What must hold of the last results; otherwise the step is passed over.",
-            },
-        }),
-        &[],
-    );
-    fragment::list("Steps of a scripted model, one per turn.", step)
+    fragment::list("Steps of a scripted model, one per turn.", field::map("One turn of the model.", FIELDS))
 }
 
 fn decode_step(node: &Node, servers: &[AgentServer], scope: &Scope, found: &mut Diagnostics<'_>) -> Option<ScriptStep> {
-    let entries = found.map(node, "a step of `script`")?;
-    found.known_keys(node, "a step of `script`", KEYS);
+    let entries = field::entries(node, "a step of `script`", FIELDS, found)?;
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
     let when = match node.get("when").filter(|when| !when.is_null()) {
         Some(when) => Some(decode_when(when, scope, found)?),
@@ -102,7 +99,7 @@ fn decode_step(node: &Node, servers: &[AgentServer], scope: &Scope, found: &mut 
             return None;
         }
         (None, None) => {
-            if entries.iter().all(|entry| KEYS.contains(&entry.key.text.as_str())) {
+            if entries.iter().all(|entry| field::has(FIELDS, &entry.key.text)) {
                 let message = "this step does nothing";
                 found.error_with_help("missing-key", place, message, "add `call: {tool: …}` or `say: …`");
             }
@@ -162,9 +159,8 @@ fn decode_call(
     scope: &Scope,
     found: &mut Diagnostics<'_>,
 ) -> Option<ScriptCall> {
-    found.map(node, "`call`")?;
-    found.known_keys(node, "`call`", CALL_KEYS);
-    let is_misspelt = texts::is_misspelt(node.as_map().unwrap_or_default(), "tool", CALL_KEYS);
+    field::entries(node, "`call`", CALL, found)?;
+    let is_misspelt = texts::is_misspelt(node.as_map().unwrap_or_default(), "tool", &field::keys(CALL));
     let tool = if is_misspelt { None } else { block::named(node, "tool", entry.key.span, found) };
     let args = match node.get("args").filter(|args| !args.is_null()) {
         Some(args) => {

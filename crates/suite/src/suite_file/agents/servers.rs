@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use mcprove_model::{AgentServer, Diagnostics, Node, ServerSpec, Span, nearest};
 
-use super::FIELDS;
+use super::KIND;
 use crate::assertion_file::texts;
-use crate::field;
-use crate::suite_file::Suite;
+use crate::suite_file::list::List;
+use crate::suite_file::{Suite, test};
 
 /// The servers an agent names, or the only one there is.
 pub(super) fn decode(test: &Node, place: Span, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Vec<AgentServer> {
@@ -61,8 +61,8 @@ pub(super) fn index_of_steps(test: &Node, servers: &[AgentServer]) -> usize {
     servers.iter().position(|server| Some(server.name.as_str()) == named).unwrap_or_default()
 }
 
-fn the_only_one(test: &Node, place: Span, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Vec<AgentServer> {
-    if texts::is_misspelt(test.as_map().unwrap_or_default(), "servers", &field::keys(FIELDS)) {
+fn the_only_one(agent: &Node, place: Span, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Vec<AgentServer> {
+    if texts::is_misspelt(agent.as_map().unwrap_or_default(), "servers", &test::keys(List::Own(&KIND))) {
         return Vec::new();
     }
     match (suite.servers, &suite.given) {

@@ -6,10 +6,18 @@ use serde_json::{Value, json};
 use super::budget::count;
 use crate::assertion_file::block;
 use crate::assertion_file::templates::Scope;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 /// The key under `turns`.
 pub(super) const KEY: &str = "simulate";
+
+const FIELDS: &[Field] = &[
+    Field::required("goal", || fragment::text("What the user wants.")),
+    Field::optional("max_turns", || fragment::count("Maximum number of user messages; 6 when left out.", 1)),
+    Field::optional("persona", || fragment::text("The persona of the user.")),
+    Field::optional("script", || fragment::texts("The user's messages, in place of the model.")),
+];
 
 /// Default number of user turns.
 const MAX_TURNS: u64 = 6;
@@ -24,8 +32,7 @@ pub(super) fn decode(
     let all = test.get("turns").filter(|turns| turns.as_map().is_some())?;
     found.known_keys(all, "`turns`", &[KEY]);
     let node = all.get(KEY)?;
-    found.map(node, "`simulate`")?;
-    found.known_keys(node, "`simulate`", &["goal", "max_turns", "persona", "script"]);
+    field::entries(node, "`simulate`", FIELDS, found)?;
     scope.check(node, found);
     let goal = block::named(node, "goal", node.span, found)?;
     let persona = node.get("persona").filter(|persona| !persona.is_null()).cloned();
@@ -51,15 +58,6 @@ pub(super) fn decode(
 
 /// The JSON Schema of the block.
 pub(super) fn schema() -> Value {
-    let user = fragment::map(
-        "A user that the model plays until it is content, or that a script plays.",
-        json!({
-            "goal": fragment::text("What the user wants."),
-            "max_turns": fragment::count("Maximum number of user messages; 6 when left out.", 1),
-            "persona": fragment::text("The persona of the user."),
-            "script": fragment::texts("The user's messages, in place of the model."),
-        }),
-        &["goal"],
-    );
+    let user = field::map("A user that the model plays until it is content, or that a script plays.", FIELDS);
     fragment::map("A user who is played.", json!({KEY: user}), &[KEY])
 }

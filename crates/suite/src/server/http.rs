@@ -1,18 +1,14 @@
 //! `http` of a server: deadlines, redirects and TLS of requests over HTTP.
 
 use std::ops::RangeInclusive;
-use std::path::Path;
 
 use mcprove_model::{ClientCertificate, Diagnostics, Entry, HttpSettings, Node, TlsSettings};
 use serde_json::{Value, json};
 
-use super::Context;
 use crate::assertion_file::{block, texts, time};
+use crate::context::Context;
 use crate::field::{self, Field};
 use crate::schema::fragment;
-
-/// The key of a server.
-pub(super) const KEY: &str = "http";
 
 const REDIRECTS: RangeInclusive<u64> = 0..=50;
 
@@ -22,14 +18,31 @@ const FIELDS: &[Field] = &[
         fragment::count_within("How many redirects are followed; 5 when left out.", &REDIRECTS)
     }),
     Field::optional("timeout", || fragment::duration("The time a request is answered in; `30s` when left out.")),
-    Field::optional("tls", tls_schema),
+    Field::optional("tls", || field::map("Certificates and versions of TLS.", TLS)),
     Field::optional("user_agent_override", || {
         fragment::flag("Requests say that they come from mcprove; true when left out.")
     }),
 ];
 
-const TLS_KEYS: &[&str] = &["ca_bundle_path", "insecure_skip_verify", "min_version", "mtls"];
-const MTLS_KEYS: &[&str] = &["ca_bundle_path", "client_cert_path", "client_key_path"];
+const TLS: &[Field] = &[
+    Field::optional("ca_bundle_path", || {
+        fragment::text("A PEM file of trusted roots, in place of those of the platform.")
+    }),
+    Field::optional("insecure_skip_verify", || fragment::flag("Any certificate of the server is accepted.")),
+    Field::optional(
+        "min_version",
+        || json!({"enum": ["1.2", "1.3", 1.2, 1.3], "description": "The oldest version; 1.2 when left out."}),
+    ),
+    Field::optional("mtls", || field::map("A certificate that the client shows.", MTLS)),
+];
+
+const MTLS: &[Field] = &[
+    Field::optional("ca_bundle_path", || {
+        fragment::text("A PEM file of trusted roots; it takes the place of that of `tls`.")
+    }),
+    Field::required("client_cert_path", || fragment::text("A PEM file with the client's certificate.")),
+    Field::required("client_key_path", || fragment::text("A PEM file with its private key.")),
+];
 
 /// The settings of a server; paths are relative to the folder of the suite.
 pub(super) fn decode(entry: &Entry, context: &Context<'_>, found: &mut Diagnostics<'_>) -> HttpSettings {
@@ -62,7 +75,7 @@ fn decode_tls(entry: &Entry, context: &Context<'_>, found: &mut Diagnostics<'_>)
     if node.is_null() {
         return tls;
     }
-    found.known_keys(node, "`tls`", TLS_KEYS);
+    found.known_keys(node, "`tls`", &field::keys(TLS));
     if let Some(flag) = part(node, "insecure_skip_verify") {
         tls.skips_verification = found.boolean(flag, "`insecure_skip_verify`").unwrap_or_default();
     }
@@ -90,15 +103,15 @@ fn decode_mtls(entry: &Entry, tls: &mut TlsSettings, context: &Context<'_>, foun
     if node.is_null() || found.map(node, "`mtls`").is_none() {
         return;
     }
-    found.known_keys(node, "`mtls`", MTLS_KEYS);
+    found.known_keys(node, "`mtls`", &field::keys(MTLS));
     tls.ca_bundle = path(node, "ca_bundle_path", context, found).or(tls.ca_bundle.take());
     let entries = node.as_map().unwrap_or_default();
     let mut named = |key: &str| {
-        if texts::is_misspelt(entries, key, MTLS_KEYS) {
+        if texts::is_misspelt(entries, key, &field::keys(MTLS)) {
             return None;
         }
         let path = block::named(node, key, entry.key.span, found)?;
-        path.as_text().map(|path| within(path, context))
+        path.as_text().map(|path| context.path(path))
     };
     let (certificate, key) = (named("client_cert_path"), named("client_key_path"));
     tls.client = certificate.zip(key).map(|(certificate, key)| ClientCertificate { certificate, key });
@@ -109,33 +122,5 @@ fn part<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
 }
 
 fn path(node: &Node, key: &str, context: &Context<'_>, found: &mut Diagnostics<'_>) -> Option<String> {
-    texts::optional(node, key, found).map(|path| within(path, context))
-}
-
-/// A path in the folder of the suite; one that begins with a template is known when the test runs.
-fn within(path: &str, context: &Context<'_>) -> String {
-    if path.starts_with("{{") { path.to_owned() } else { Path::new(context.folder).join(path).display().to_string() }
-}
-
-fn tls_schema() -> Value {
-    let text = fragment::text;
-    let mtls = fragment::map(
-        "A certificate that the client shows.",
-        json!({
-            "ca_bundle_path": text("A PEM file of trusted roots; it takes the place of that of `tls`."),
-            "client_cert_path": text("A PEM file with the client's certificate."),
-            "client_key_path": text("A PEM file with its private key."),
-        }),
-        &["client_cert_path", "client_key_path"],
-    );
-    fragment::map(
-        "Certificates and versions of TLS.",
-        json!({
-            "ca_bundle_path": text("A PEM file of trusted roots, in place of those of the platform."),
-            "insecure_skip_verify": fragment::flag("Any certificate of the server is accepted."),
-            "min_version": {"enum": ["1.2", "1.3", 1.2, 1.3], "description": "The oldest version; 1.2 when left out."},
-            "mtls": mtls,
-        }),
-        &[],
-    )
+    texts::optional(node, key, found).map(|path| context.path(path))
 }

@@ -5,15 +5,39 @@ use mcprove_model::{
 };
 use serde_json::{Map, Value, json};
 
-use super::templates::Scope;
-use super::texts;
+use crate::assertion_file::templates::Scope;
+use crate::assertion_file::texts;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 /// The `content` of an answer that is made from the schema of the form.
 pub(crate) const AUTO: &str = "auto";
 
-const KEYS: &[&str] = &["elicitation", "roots", "sampling"];
-const SAMPLING_KEYS: &[&str] = &["model", "stop_reason", "text"];
+const FIELDS: &[Field] = &[
+    Field::optional("elicitation", elicitation_schema),
+    Field::optional("roots", roots_schema),
+    Field::optional("sampling", || {
+        let reply = sampling_reply_schema();
+        json!({
+            "anyOf": [reply, {"type": "array", "items": reply}, {"type": "null"}],
+            "description": "What a model answers.",
+        })
+    }),
+];
+
+const REPLY: &[Field] = &[
+    Field::optional("model", || fragment::text("The model's name.")),
+    Field::optional("stop_reason", || fragment::text("Why the model stopped.")),
+    Field::optional("text", || fragment::scalar("What it answers.")),
+];
+
+const ROOTS: &[Field] = &[
+    Field::optional("changed", || {
+        fragment::texts("The folders from the block on; the server is notified that they changed.")
+    }),
+    Field::optional("list", || fragment::texts("The folders at first.")),
+];
+
 const ACTIONS: [(&str, ElicitationAction); 3] = [
     ("accept", ElicitationAction::Accept),
     ("cancel", ElicitationAction::Cancel),
@@ -26,7 +50,7 @@ pub(crate) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) ->
     if node.is_null() {
         return client;
     }
-    for entry in found.known_keys(node, "`client_capabilities`", KEYS) {
+    for entry in found.known_keys(node, "`client_capabilities`", &field::keys(FIELDS)) {
         if entry.value.is_null() {
             continue;
         }
@@ -50,12 +74,30 @@ pub(crate) fn decode(node: &Node, scope: &Scope, found: &mut Diagnostics<'_>) ->
     client
 }
 
+/// The JSON Schema of the capabilities.
+pub(super) fn schema() -> Value {
+    let mut schema = field::map("Capabilities that the client declares.", FIELDS);
+    schema["type"] = json!(["object", "null"]);
+    schema[fragment::DEFINITION] = "client-capabilities".into();
+    schema
+}
+
+/// The JSON Schema of a scripted answer of a model.
+pub(crate) fn sampling_reply_schema() -> Value {
+    field::map("An answer.", REPLY)
+}
+
+fn roots_schema() -> Value {
+    let map = field::map("Folders that change.", ROOTS);
+    json!({"anyOf": [fragment::texts("The folders."), map], "description": "Folders for the server's `roots/list` requests."})
+}
+
 /// Folders: a list, or `list` with its later value under `changed`.
 fn roots(node: &Node, found: &mut Diagnostics<'_>) -> (Option<Vec<String>>, Option<Vec<String>>) {
     if node.as_map().is_none() {
         return (Some(texts::list(node, "`roots`", found)), None);
     }
-    found.known_keys(node, "`roots`", &["changed", "list"]);
+    found.known_keys(node, "`roots`", &field::keys(ROOTS));
     let mut folders = |key: &str| {
         let list = node.get(key).filter(|list| !list.is_null());
         list.map(|list| texts::list(list, &format!("`{key}` of `roots`"), found))
@@ -76,7 +118,7 @@ pub(crate) fn sampling_reply(
         }
         return node.as_text().map(|text| SamplingReply { text: text.to_owned(), ..defaults.clone() });
     }
-    found.known_keys(node, what, SAMPLING_KEYS);
+    found.known_keys(node, what, &field::keys(REPLY));
     let mut text = |key, default: &String| texts::optional(node, key, found).unwrap_or(default).to_owned();
     Some(SamplingReply {
         text: text("text", &defaults.text),

@@ -1,11 +1,14 @@
 //! `oauth` with a `flow`: a login as hosts make it, in both kinds of files.
 
+use std::ops::RangeInclusive;
+
 use mcprove_model::oauth::{OauthGrant, OauthKey, OauthSettings, split_scopes};
-use mcprove_model::{Diagnostics, Node};
+use mcprove_model::{Auth, Diagnostics, Node};
 use serde_json::{Value, json};
 
 use crate::assertion_file::texts;
-use crate::environment::Environment;
+use crate::context::Reader;
+use crate::field::{self, Field};
 use crate::schema::fragment;
 
 /// The variable that holds the token of a person who signed in, where no other is named.
@@ -15,43 +18,67 @@ const ACCESS_TOKEN: &str = "MCP_ACCESS_TOKEN";
 const FLOWS: &[&str] =
     &["authorization_code", "authorization_code_pkce", "client_credentials", "cross_app", "jwt_bearer"];
 
-const KEYS: &[&str] = &[
-    "assertion_env",
-    "browser",
-    "client_id",
-    "client_metadata_url",
-    "client_secret_env",
-    "dpop",
-    "flow",
-    "identity_provider",
-    "issuer",
-    "key_id",
-    "private_key_env",
-    "redirect_port",
-    "scope",
-    "scopes",
-    "token_env",
+const FIELDS: &[Field] = &[
+    Field::optional("assertion_env", || {
+        fragment::text("The variable of the environment that holds the assertion (`jwt_bearer`).")
+    }),
+    Field::optional("browser", || {
+        json!({
+            "type": "boolean",
+            "description": "Open the browser in a run, also where no user is at the terminal; `false` when left out.",
+        })
+    }),
+    Field::optional("client_id", || {
+        fragment::text("The id of a client that is registered; otherwise one registers itself.")
+    }),
+    Field::optional("client_metadata_url", || fragment::text("The https URL of a document that describes the client.")),
+    Field::optional("client_secret_env", || {
+        fragment::text("The variable of the environment that holds the client's secret.")
+    }),
+    Field::optional("dpop", || json!({"type": "boolean", "description": "Bind tokens to a key (RFC 9449)."})),
+    Field::required("flow", || json!({"enum": FLOWS, "description": "The way to a token."})),
+    Field::optional("identity_provider", || {
+        field::map("The identity provider whose login is exchanged (`cross_app`).", PROVIDER)
+    }),
+    Field::optional("issuer", || fragment::text("The authorization server that the client is registered with.")),
+    Field::optional("key_id", || fragment::text("The id of the client's key.")),
+    Field::optional("private_key_env", || {
+        fragment::text("The variable of the environment that holds the client's private key, PKCS #8 in PEM.")
+    }),
+    Field::optional("redirect_port", || {
+        fragment::count_within("The port of the redirect on 127.0.0.1; any that is free when left out.", &PORTS)
+    }),
+    Field::optional("scope", || fragment::text("The scopes to ask for, between spaces.")),
+    Field::optional("scopes", || {
+        json!({
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+            "description": "The scopes to ask for; those that the server names when left out.",
+        })
+    }),
+    Field::optional("token_env", || {
+        fragment::text("The variable of the environment that may hold a token; `MCP_ACCESS_TOKEN` when left out.")
+    }),
 ];
 
-const PROVIDER_KEYS: &[&str] = &["client_id", "id_token_env", "token_endpoint"];
+const PROVIDER: &[Field] = &[
+    Field::required("client_id", || fragment::text("The client's id at the identity provider.")),
+    Field::required("id_token_env", || fragment::text("The variable of the environment that holds the ID token.")),
+    Field::required("token_endpoint", || fragment::text("The token endpoint of the identity provider.")),
+];
+
+const PORTS: RangeInclusive<u64> = 1..=65_535;
 
 /// Login requested by a file.
-#[derive(Debug)]
-pub(crate) enum Login {
+pub(super) enum Login {
     /// A token that a variable holds.
     Token(String),
-    /// A login.
-    Settings(Box<OauthSettings>),
+    /// A login, or a client's own credentials.
+    Auth(Auth),
 }
 
 /// Decodes `oauth` with a `flow`.
-pub(crate) fn decode(
-    node: &Node,
-    (environment, secrets): (&Environment<'_>, &mut Vec<String>),
-    found: &mut Diagnostics<'_>,
-) -> Option<Login> {
-    found.map(node, "`oauth`")?;
-    found.known_keys(node, "`oauth`", KEYS);
+pub(super) fn decode(node: &Node, reader: &mut Reader<'_, '_>, found: &mut Diagnostics<'_>) -> Option<Login> {
+    field::entries(node, "`oauth`", FIELDS, found)?;
     let flow = node.get("flow")?;
     let Some(name) = found.text(flow, "`flow`").filter(|name| FLOWS.contains(name)) else {
         let help = format!("write one of {}", FLOWS.join(", "));
@@ -61,21 +88,13 @@ pub(crate) fn decode(
     let is_browser = name.starts_with("authorization_code");
     if is_browser {
         let variable = texts::optional(node, "token_env", found).unwrap_or(ACCESS_TOKEN);
-        if let Some(token) = (environment.lookup)(variable).filter(|token| !token.is_empty()) {
-            secrets.push(token.clone());
+        if let Some(token) = reader.secret(variable) {
             return Some(Login::Token(token));
         }
     }
     let mut variable = |node: &Node, key: &str, found: &mut Diagnostics<'_>| -> Option<String> {
         let name = node.get(key).filter(|name| !name.is_null())?;
-        let text = found.text(name, &format!("`{key}`"))?;
-        let value = (environment.lookup)(text).filter(|value| !value.is_empty());
-        if value.is_none() {
-            let message = format!("the environment variable `{text}` is not set");
-            found.error_with_help("required-variable", name.span, message, format!("set `{text}` and run again"));
-        }
-        secrets.extend(value.clone());
-        value
+        reader.required_secret(name, &format!("`{key}`"), found)
     };
     let client_secret = variable(node, "client_secret_env", found);
     let pem = variable(node, "private_key_env", found);
@@ -85,8 +104,7 @@ pub(crate) fn decode(
         "jwt_bearer" => OauthGrant::JwtBearer { assertion: needed(node, "assertion_env", assertion, found)? },
         "cross_app" => {
             let provider = needed(node, "identity_provider", node.get("identity_provider"), found)?;
-            found.map(provider, "`identity_provider`")?;
-            found.known_keys(provider, "`identity_provider`", PROVIDER_KEYS);
+            field::entries(provider, "`identity_provider`", PROVIDER, found)?;
             let id_token = variable(provider, "id_token_env", found);
             let text = |key: &str, found: &mut Diagnostics<'_>| {
                 let text = texts::optional(provider, key, found).map(str::to_owned);
@@ -110,9 +128,9 @@ pub(crate) fn decode(
         node.get(key).filter(|flag| !flag.is_null()).and_then(|flag| found.boolean(flag, &format!("`{key}`")))
     };
     let port = node.get("redirect_port").filter(|port| !port.is_null());
-    let port = port.and_then(|port| found.count_within(port, "`redirect_port`", 1..=65_535));
+    let port = port.and_then(|port| found.count_within(port, "`redirect_port`", PORTS));
     let key_id = text("key_id", found);
-    Some(Login::Settings(Box::new(OauthSettings {
+    Some(Login::Auth(Auth::Oauth(Box::new(OauthSettings {
         grant,
         client_id,
         client_secret,
@@ -123,7 +141,7 @@ pub(crate) fn decode(
         redirect_port: port.and_then(|port| u16::try_from(port).ok()),
         browser: flag("browser", found).unwrap_or(false),
         dpop: flag("dpop", found).unwrap_or(false),
-    })))
+    }))))
 }
 
 /// `scopes: [a, b]`, or `scope: a b`.
@@ -145,36 +163,6 @@ fn needed<T>(node: &Node, key: &str, value: Option<T>, found: &mut Diagnostics<'
 }
 
 /// The JSON Schema of `oauth` with a `flow`.
-pub(crate) fn schema() -> Value {
-    let text = fragment::text;
-    let provider = fragment::map(
-        "The identity provider whose login is exchanged (`cross_app`).",
-        json!({
-            "client_id": text("The client's id at the identity provider."),
-            "id_token_env": text("The variable of the environment that holds the ID token."),
-            "token_endpoint": text("The token endpoint of the identity provider."),
-        }),
-        PROVIDER_KEYS,
-    );
-    fragment::map(
-        "A login as hosts make it: the authorization server is found from the URL.",
-        json!({
-            "assertion_env": text("The variable of the environment that holds the assertion (`jwt_bearer`)."),
-            "browser": {"type": "boolean", "description": "Open the browser in a run, also where no user is at the terminal; `false` when left out."},
-            "client_id": text("The id of a client that is registered; otherwise one registers itself."),
-            "client_metadata_url": text("The https URL of a document that describes the client."),
-            "client_secret_env": text("The variable of the environment that holds the client's secret."),
-            "dpop": {"type": "boolean", "description": "Bind tokens to a key (RFC 9449)."},
-            "flow": {"enum": FLOWS, "description": "The way to a token."},
-            "identity_provider": provider,
-            "issuer": text("The authorization server that the client is registered with."),
-            "key_id": text("The id of the client's key."),
-            "private_key_env": text("The variable of the environment that holds the client's private key, PKCS #8 in PEM."),
-            "redirect_port": {"type": "integer", "minimum": 1, "maximum": 65_535, "description": "The port of the redirect on 127.0.0.1; any that is free when left out."},
-            "scope": text("The scopes to ask for, between spaces."),
-            "scopes": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}], "description": "The scopes to ask for; those that the server names when left out."},
-            "token_env": text("The variable of the environment that may hold a token; `MCP_ACCESS_TOKEN` when left out."),
-        }),
-        &["flow"],
-    )
+pub(super) fn schema() -> Value {
+    field::map("A login as hosts make it: the authorization server is found from the URL.", FIELDS)
 }

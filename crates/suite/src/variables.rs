@@ -1,62 +1,74 @@
-//! `variables`: values that `${NAME}` stands for.
+//! Values that `${NAME}` stands for: of the environment, and in suite files those of `variables`.
 
 use mcprove_model::{Diagnostics, Node};
 use serde_json::{Map, Value, json};
 
-use super::interpolate::{Interpolation, Values};
 use crate::environment::{Environment, Unset};
+use crate::field::{self, Field};
+use crate::interpolate::{Interpolation, Syntax};
 use crate::schema::fragment;
 
-const KEYS: &[&str] = &["default", "from_env", "value"];
+const VALUE: &[Field] = &[Field::required("value", || fragment::text("The value."))];
+
+const FROM_ENV: &[Field] = &[
+    Field::required("from_env", || fragment::text("Its name.")),
+    Field::optional("default", || fragment::text("Its value where it is not set.")),
+];
 
 /// Values of references: the environment wins over the suite, and both over the built-in ones.
-pub(super) struct Variables<'e> {
+pub(crate) struct Variables<'e> {
     environment: Environment<'e>,
-    folder: &'e str,
+    /// The folder of a suite file.
+    folder: Option<&'e str>,
     values: Map<String, Value>,
 }
 
 impl<'e> Variables<'e> {
-    /// No variables but those of the environment and the folder of the suite.
-    pub(super) fn new(environment: Environment<'e>, folder: &'e str) -> Self {
+    /// No variables but those of the environment and, in a suite file, its folder.
+    pub(crate) fn new(environment: Environment<'e>, folder: Option<&'e str>) -> Self {
         Self { environment, folder, values: Map::new() }
     }
 
     /// Sets a variable that is not set yet.
-    pub(super) fn set(&mut self, name: &str, value: Value) {
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
         self.values.entry(name).or_insert(value);
     }
 
     /// The value of a variable. One of the environment takes the type that the suite gives it.
-    pub(super) fn get(&self, name: &str) -> Option<Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<Value> {
         let own = self.values.get(name);
         if let Some(text) = self.environment(name) {
             let typed = own.filter(|own| !own.is_string()).and_then(|own| as_type_of(own, &text));
             return Some(typed.unwrap_or(Value::String(text)));
         }
-        let folder = || (name == "CONFIG_DIR").then(|| Value::String(self.folder.to_owned()));
+        let folder = || self.folder.filter(|_| name == "CONFIG_DIR").map(Value::from);
         own.cloned().or_else(folder)
     }
 
+    /// True in a suite file, which may have `variables`.
+    pub(crate) fn is_of_suite(&self) -> bool {
+        self.folder.is_some()
+    }
+
     /// The value of an environment variable.
-    pub(super) fn environment(&self, name: &str) -> Option<String> {
+    pub(crate) fn environment(&self, name: &str) -> Option<String> {
         (self.environment.lookup)(name)
     }
 
     /// The names that are set, for "did you mean".
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.values.keys().chain(self.environment.names).map(String::as_str)
     }
 
     /// Decodes a `variables` map; later ones may refer to earlier ones.
-    pub(super) fn decode(&mut self, node: &Node, secrets: &mut Vec<String>, found: &mut Diagnostics<'_>) {
+    pub(crate) fn decode(&mut self, node: &Node, secrets: &mut Vec<String>, found: &mut Diagnostics<'_>) {
         if node.is_null() {
             return;
         }
         for entry in found.map(node, "`variables`").unwrap_or_default() {
             let mut definition = entry.value.clone();
             let mut interpolation =
-                Interpolation { variables: self, secrets, values: Values::Shown, unset: Unset::Reported };
+                Interpolation { variables: self, secrets, syntax: Syntax::SUITE, unset: Unset::Reported };
             interpolation.apply(&mut definition, found);
             let what = format!("the variable `{}`", entry.key.text);
             if definition.as_map().is_none() {
@@ -65,7 +77,7 @@ impl<'e> Variables<'e> {
                 found.error_with_help("wrong-type", entry.value.span, message, help);
                 continue;
             }
-            found.known_keys(&definition, &what, KEYS);
+            found.known_keys(&definition, &what, &field::keys(VALUE.iter().chain(FROM_ENV)));
             if let Some(value) = self.defined(&definition, &what, found) {
                 self.set(&entry.key.text, value);
             }
@@ -99,16 +111,10 @@ impl<'e> Variables<'e> {
 }
 
 /// The JSON Schema of `variables`.
-pub(super) fn schema() -> Value {
-    let value = fragment::map("A value.", json!({"value": fragment::text("The value.")}), &["value"]);
-    let from_env = fragment::map(
-        "A variable of the environment.",
-        json!({"from_env": fragment::text("Its name."), "default": fragment::text("Its value where it is not set.")}),
-        &["from_env"],
-    );
+pub(crate) fn schema() -> Value {
     json!({
         "type": ["object", "null"],
-        "additionalProperties": {"anyOf": [value, from_env]},
+        "additionalProperties": {"anyOf": [field::map("A value.", VALUE), field::map("A variable of the environment.", FROM_ENV)]},
         "description": "Values that `${NAME}` stands for.",
     })
 }
