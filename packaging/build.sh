@@ -27,4 +27,9 @@ if [[ $target == *-linux-* ]]; then
 fi
 export RUSTFLAGS="${flags[*]:-}${RUSTFLAGS:+ $RUSTFLAGS}"
 "${CARGO:-cargo}" build --locked --profile dist --target "$target" "${packages[@]/#/--package=}" >&2
-echo "${CARGO_TARGET_DIR:-target}/$target/dist"
+built=${CARGO_TARGET_DIR:-target}/$target/dist
+# A panic ends the program, so nothing reads the tables for unwinding: a tenth of it.
+if [[ $target == *-linux-* ]] && command -v objcopy >/dev/null; then
+    for package in "${packages[@]}"; do objcopy --remove-section .eh_frame --remove-section .eh_frame_hdr "$built/$package"; done
+fi
+echo "$built"
