@@ -81,6 +81,7 @@ pub(crate) fn server_values(server: &ServerSpec, environment: &[String]) -> Envi
 impl FuzzContext {
     pub(crate) fn new(mut tools: FuzzSettings) -> Self {
         tools.opener.limits.exit_grace = tools.opener.limits.exit_grace.min(EXIT_GRACE);
+        let environment = Arc::new(server_values(&tools.server, &tools.environment));
         Self {
             opener: tools.opener,
             server: tools.server,
@@ -90,7 +91,7 @@ impl FuzzContext {
             attempts: tools.attempts,
             strict_input: tools.strict_input,
             keep_frames: tools.keep_frames,
-            environment: Arc::new(server_values(&tools.server, &tools.environment)),
+            environment,
             stop: tools.stop,
             until: tools.until,
             calls: AtomicUsize::new(0),

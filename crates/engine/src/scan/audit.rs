@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcprove_judge::fuzz::leak_in;
 use mcprove_judge::listed_values::with_listed_values;
-use mcprove_judge::output_schema::violates_output_schema;
+use mcprove_judge::output_schema::{NO_STRUCTURED_CONTENT, lacks_structured_content, violates_output_schema};
 use mcprove_judge::reply_shape::{ReplyKind, refused_shape};
 use mcprove_judge::scan_verdict::{ScanCall, ScanJudgement, judge_call};
 use mcprove_judge::tool_effect::ToolEffect;
@@ -262,8 +262,14 @@ pub(super) fn finding(judged: &ScanJudgement) -> Option<Finding> {
 }
 
 fn output_mismatch(tool: &Value, seen: &Observation) -> Option<Finding> {
+    let schema = tool.get("outputSchema")?;
+    if let Outcome::Result(result) = &seen.outcome
+        && lacks_structured_content(result)
+    {
+        return Some(Finding::warning("output-schema", NO_STRUCTURED_CONTENT));
+    }
     let structured = seen.structured.as_ref().filter(|_| !seen.is_error)?;
-    let violation = match violates_output_schema(tool.get("outputSchema")?, structured) {
+    let violation = match violates_output_schema(schema, structured) {
         Ok(violation) => violation?,
         Err(reason) => {
             let text = format!("`structuredContent` could not be compared with the tool's `outputSchema`: {reason}");

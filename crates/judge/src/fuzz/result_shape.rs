@@ -23,7 +23,7 @@ pub(crate) fn fault(result: &Value) -> Option<String> {
 }
 
 fn item_fault(item: &Value) -> Option<String> {
-    let Value::Object(map) = item else { return Some(format!("is {}, not an object", kind(item))) };
+    let Value::Object(map) = item else { return Some(format!("is {}, not an object", json_kind(item))) };
     let Some(Value::String(name)) = map.get("type") else { return Some("has no `type`".to_owned()) };
     let needed: &[&str] = match name.as_str() {
         "text" => &["text"],

@@ -203,6 +203,7 @@ struct Pending {
 }
 
 /// A message that may be a broken reply.
+#[derive(Debug)]
 struct Suspect {
     /// The end of the wait for the right one.
     until: Instant,
