@@ -1,10 +1,10 @@
 # docker build -t mcprove . ; docker run --rm -v "$PWD:/work" mcprove run evals/
 # The image has Node and Python, because that is what most servers are started with.
 FROM rust:1-alpine AS build
-RUN apk add --no-cache musl-dev gcc
+RUN apk add --no-cache bash musl-dev gcc lld
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --profile dist -p mcprove && cp target/dist/mcprove /mcprove
+RUN cp "$(packaging/build.sh)/mcprove" /mcprove
 
 FROM alpine:3
 RUN apk add --no-cache nodejs npm python3 uv ca-certificates \

@@ -1,7 +1,7 @@
 """The programs that take part, and the files they work on."""
 
 import json
-import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,19 +12,17 @@ ROOT = Path(__file__).resolve().parents[2]
 class Workshop:
     def __init__(self, folder, quick, mcprove, peers=None):
         self.folder, self.quick, self.peers = folder, quick, peers
-        target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-        self.built = (ROOT / target).resolve() / "dist"
-        self.builds_mcprove = mcprove is None
-        self.mcprove = Path(mcprove).resolve() if mcprove else self.built / "mcprove"
-        self.floor = self.built / "floor"
-        self.tiny = self.built / "tiny-server"
-        self.fuzz_memory = self.built / "fuzz-memory"
+        self.mcprove = Path(mcprove).resolve() if mcprove else None
         self.http_server = None
 
     def build(self, programs=("floor", "tiny-server", "fuzz-memory")):
-        packages = [*programs, *(["mcprove"] if self.builds_mcprove else [])]
-        words = ["cargo", "build", "--profile", "dist", "--quiet"]
-        subprocess.run([*words, *(word for package in packages for word in ("-p", package))], cwd=ROOT, check=True)
+        """Builds as a release is built: mcprove and the programs that it is compared with."""
+        host = re.search(r"host: (\S+)", subprocess.check_output(["rustc", "-vV"], text=True)).group(1)
+        packages = [*programs, *([] if self.mcprove else ["mcprove"])]
+        built = subprocess.check_output([ROOT / "packaging/build.sh", host, *packages], cwd=ROOT, text=True)
+        built = (ROOT / built.strip()).resolve()
+        self.mcprove = self.mcprove or built / "mcprove"
+        self.floor, self.tiny, self.fuzz_memory = built / "floor", built / "tiny-server", built / "fuzz-memory"
 
     def version(self):
         return subprocess.run([self.mcprove, "--version"], capture_output=True, text=True, check=True).stdout.strip()

@@ -9,7 +9,7 @@ use std::time::Duration;
 use mcprove_engine::Catalog;
 use mcprove_judge::catalog_change::{CatalogChange, Class, catalog_changes, catalog_document};
 use mcprove_model::{ExitStatus, Override, ServerSpec, bounded_json};
-use mcprove_report::{escape_terminal_line, to_safe_json};
+use mcprove_report::{escape_terminal_line, to_safe_json, to_stored_json};
 use mcprove_suite::load::bounded_read;
 use mcprove_suite::starter::FileNames;
 use serde_json::{Value, json};
@@ -202,7 +202,7 @@ fn read(path: &Path) -> Result<Option<Value>, Failure> {
 }
 
 fn write(path: &Path, catalog: &Value) -> Result<(), Failure> {
-    let written = atomic_write::write_within(above(path), path, format!("{catalog:#}\n").as_bytes());
+    let written = atomic_write::write_within(above(path), path, to_stored_json(catalog).as_bytes());
     written.map_err(|error| {
         Failure::new(format!("`{}` could not be written: {error}", path.display()), "look at its permissions")
     })

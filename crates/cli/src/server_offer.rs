@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use mcprove_engine::{Catalog, InfoOptions, server_info};
-use mcprove_model::ServerSpec;
+use mcprove_model::{ServerSpec, Severity};
+use mcprove_report::render_findings;
 
 use crate::context::Context;
 use crate::execution::{PROBE_TIMEOUT, runtime};
@@ -18,10 +19,15 @@ pub(crate) fn offer_of(
     timeout: Duration,
     context: &Context,
 ) -> Result<Catalog, Failure> {
-    let _waiting = context.waiting(&format!("asking {} what it offers", server.name));
+    let waiting = context.waiting(&format!("asking {} what it offers", server.name));
     let options = InfoOptions { fixture, ..info_options(timeout, context) };
     let info =
         until_stopped(server_info(server, &options))?.map_err(|failure| Failure::unreachable(&failure, server))?;
+    drop(waiting);
+    // A list that is cut is not the whole truth about the server.
+    let warnings = info.catalog.findings.iter().filter(|finding| finding.severity == Severity::Warning);
+    let text = render_findings(&warnings.cloned().collect::<Vec<_>>(), &context.style());
+    context.write_stderr(&crate::logins::redactor(server.secrets.iter().map(String::as_str)).text(&text));
     Ok(info.catalog)
 }
 

@@ -52,8 +52,9 @@ pub async fn discover(session: &mut Session, deadline: Instant) -> Catalog {
 impl Catalog {
     fn take(&mut self, method: &str, listing: Listing, expected: bool) -> Vec<Value> {
         let failed = listing.outcome().and_then(|outcome| failed_list(method, outcome));
-        self.findings.extend(failed.filter(|_| expected));
-        self.findings.extend(listing.findings);
+        if expected || !listing.items.is_empty() {
+            self.findings.extend(failed.filter(|_| expected).into_iter().chain(listing.findings));
+        }
         listing.items
     }
 

@@ -13,8 +13,6 @@ use serde_json::Value;
 
 use walk::{Clients, Walk};
 
-pub(crate) use walk::kind;
-
 /// A reply whose shape is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyKind {

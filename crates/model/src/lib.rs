@@ -28,6 +28,7 @@ mod fuzz_dictionary;
 mod grading;
 mod http_settings;
 mod isolation;
+mod json_kind;
 mod latency;
 mod lenient_view;
 mod load;
@@ -94,6 +95,7 @@ pub use fuzz_dictionary::{FuzzDictionary, FuzzInvariant, FuzzLink, LinkPart, Lin
 pub use grading::{CriterionGrade, Grade, Grades, Judge, MODEL_GRADED_TAG, Question, ScriptedGrade};
 pub use http_settings::{ClientCertificate, HttpSettings, TlsSettings};
 pub use isolation::Isolation;
+pub use json_kind::json_kind;
 pub use latency::LatencyHistogram;
 pub use lenient_view::{
     documents_at_lines, first_json, member, member_of, text_of_contents, text_of_prompt, text_of_tool_result,

@@ -384,6 +384,52 @@ async fn a_second_reply_is_noticed() {
 }
 
 #[tokio::test]
+async fn what_comes_before_the_right_reply_is_noticed() {
+    let strays = [("{\"jsonrpc\":\"2.0\",\"id\":777,\"result\":{}}", "unknown-id"), ("not json", "malformed-message")];
+    for (stray, rule) in strays {
+        let (exchange, closing) = call(&SessionOptions::default(), move |seen, out| {
+            out.stream(&[]);
+            out.chunk(format!("data: {stray}\n\n").as_bytes());
+            out.event(&reply(seen));
+            out.end();
+        })
+        .await;
+        assert_eq!(exchange.outcome, Outcome::Result(json!({"content": []})), "{stray}");
+        assert_eq!(rules(&closing), [rule], "{stray}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_no_list_is_a_fault() {
+    let cases = [
+        (json!({"tools": {}}), "the reply to `tools/list` has an object as `tools`, not a list"),
+        (json!({"tools": null}), "the reply to `tools/list` has null as `tools`, not a list"),
+        (json!({}), "the reply to `tools/list` has no `tools`"),
+        (
+            json!({"tools": [{"name": "a"}, 5]}),
+            "the reply to `tools/list` has a number as item 2 of `tools`, not an object",
+        ),
+        (
+            json!({"tools": [], "nextCursor": 5}),
+            "the reply to `tools/list` has a number as `nextCursor`, not a string, so no further page was read",
+        ),
+    ];
+    for (page, fault) in cases {
+        let peer = HttpPeer::start(move |seen, out| {
+            if !honest(&seen, &out) {
+                out.json(&json!({"jsonrpc": "2.0", "id": seen.body["id"], "result": page}));
+            }
+        })
+        .await;
+        let mut session = connect(&peer, &SessionOptions::default()).await.expect("opens");
+        let listing = session.list("tools/list", "tools", Instant::now() + DEADLINE).await;
+        let found: Vec<&str> = listing.findings.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!(found, [fault]);
+        session.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_refused_notification_is_odd_and_fails_nothing() {
     let peer = HttpPeer::start(|seen, out| {
         if seen.rpc() == "notifications/initialized" {

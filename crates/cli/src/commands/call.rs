@@ -1,7 +1,7 @@
 //! `mcprove call`: one call of a tool, by hand.
 
 use mcprove_judge::argument_errors;
-use mcprove_judge::output_schema::violates_output_schema;
+use mcprove_judge::output_schema::{NO_STRUCTURED_CONTENT, lacks_structured_content, violates_output_schema};
 use mcprove_model::{ExitStatus, Observation, Outcome, nearest};
 use serde_json::{Map, Value, json};
 
@@ -92,12 +92,10 @@ fn finish(args: &Args, tried: Attempt, context: &Context) -> Result<ExitStatus, 
 /// The violation of a tool's own output schema, if there is one.
 fn output_problem(tool: &Value, result: &Value) -> Option<String> {
     let schema = tool.get("outputSchema")?;
-    if result.get("isError") == Some(&Value::Bool(true)) {
-        return None;
+    if lacks_structured_content(result) {
+        return Some(NO_STRUCTURED_CONTENT.to_owned());
     }
-    let Some(structured) = result.get("structuredContent") else {
-        return Some("the tool has an `outputSchema`, but the result has no `structuredContent`".to_owned());
-    };
+    let structured = result.get("structuredContent").filter(|_| result.get("isError") != Some(&Value::Bool(true)))?;
     let violation = violates_output_schema(schema, structured).ok()??;
     Some(format!("the structured content violates the output schema: {violation}"))
 }

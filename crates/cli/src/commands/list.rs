@@ -76,11 +76,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         None => table(&listed, args.kind, context.width.unwrap_or(100)),
     };
     print(&redactor.text(&text))?;
-    let failed: Vec<Finding> = listed.catalog.findings.into_iter().filter(|f| f.severity >= Severity::Error).collect();
+    let findings: Vec<Finding> =
+        listed.catalog.findings.into_iter().filter(|f| f.severity >= Severity::Warning).collect();
     if !args.json {
-        context.write_stderr(&render_findings(&failed, &context.style()));
+        context.write_stderr(&redactor.text(&render_findings(&findings, &context.style())));
     }
-    Ok(if failed.is_empty() { ExitStatus::Good } else { ExitStatus::Wrong })
+    let fails = findings.iter().any(|finding| finding.severity >= Severity::Error);
+    Ok(if fails { ExitStatus::Wrong } else { ExitStatus::Good })
 }
 
 fn schema_of(name: &str, catalog: &Catalog) -> Result<String, Failure> {

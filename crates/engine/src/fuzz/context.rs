@@ -69,9 +69,19 @@ pub(crate) struct FuzzSettings {
     pub(crate) counter: Arc<AtomicUsize>,
 }
 
+/// The values that no reply of a server should hold: secrets of the caller's environment, and those that it was given.
+pub(crate) fn server_values(server: &ServerSpec, environment: &[String]) -> EnvironmentValues {
+    let mut values = environment.to_vec();
+    if let Target::Stdio { env, .. } = &server.target {
+        values.extend(env.iter().map(|(_, value)| value.clone()));
+    }
+    EnvironmentValues::new(&values)
+}
+
 impl FuzzContext {
     pub(crate) fn new(mut tools: FuzzSettings) -> Self {
         tools.opener.limits.exit_grace = tools.opener.limits.exit_grace.min(EXIT_GRACE);
+        let environment = Arc::new(server_values(&tools.server, &tools.environment));
         Self {
             opener: tools.opener,
             server: tools.server,
@@ -81,7 +91,7 @@ impl FuzzContext {
             attempts: tools.attempts,
             strict_input: tools.strict_input,
             keep_frames: tools.keep_frames,
-            environment: Arc::new(EnvironmentValues::new(&tools.environment)),
+            environment,
             stop: tools.stop,
             until: tools.until,
             calls: AtomicUsize::new(0),
@@ -234,5 +244,25 @@ impl ReplyJudge {
     /// The key under which failures of the same cause are one.
     pub(crate) fn signature(&self, verdict: &FuzzVerdict) -> Option<String> {
         signature(&self.name, verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_judge::fuzz::leak_in;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_the_server_was_given_is_a_leak_in_its_replies() {
+        let server = |env: Vec<(String, String)>| ServerSpec {
+            target: Target::Stdio { command: "s".to_owned(), args: Vec::new(), env, cwd: None, docker: None },
+            ..ServerSpec::default()
+        };
+        let reply = Outcome::Result(json!({"content": [{"type": "text", "text": "the token is Zx9Qwerty77zz"}]}));
+        let leaks = |server: &ServerSpec| leak_in(&reply, &json!({}), &server_values(server, &[])).is_some();
+        assert!(leaks(&server(vec![("TOK".to_owned(), "Zx9Qwerty77zz".to_owned())])));
+        assert!(!leaks(&server(Vec::new())));
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use mcprove_judge::fuzz::{EnvironmentValues, leak_in};
+use mcprove_judge::fuzz::leak_in;
 use mcprove_judge::listed_values::with_listed_values;
-use mcprove_judge::output_schema::violates_output_schema;
+use mcprove_judge::output_schema::{NO_STRUCTURED_CONTENT, lacks_structured_content, violates_output_schema};
 use mcprove_judge::reply_shape::{ReplyKind, refused_shape};
 use mcprove_judge::scan_verdict::{ScanCall, ScanJudgement, judge_call};
 use mcprove_judge::tool_effect::ToolEffect;
-use mcprove_model::{CallRole, Exchange, FailureCause, Finding, Observation, Outcome, Target, ToolVerdict, shorten};
+use mcprove_model::{CallRole, Exchange, FailureCause, Finding, Observation, Outcome, ToolVerdict, shorten};
 use mcprove_wire::{Closing, Session};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::{Scan, ScanCase, ScanEnd, ScanFuture, ScanResult};
 use crate::calls;
 use crate::discover::tool_name;
+use crate::fuzz::context::server_values;
 use crate::restart::Restartable;
 use crate::sandbox_refusals::{SandboxRules, excuse};
 
@@ -103,7 +104,7 @@ impl AuditTool {
         if let Some(refusal) = &refusal {
             excuse(&mut case.record.findings, refusal);
         }
-        if let Some(leak) = leak_in(&seen.outcome, &input, &environment(&case)) {
+        if let Some(leak) = leak_in(&seen.outcome, &input, &server_values(case.server, &case.context.environment)) {
             let finding = Finding::error("leak", format!("the reply gives something away: {}", leak.message));
             case.record.findings.push(finding.help("answer with a text made for the agent"));
         }
@@ -213,15 +214,6 @@ pub(super) fn judge_exchange<'e>(
     })
 }
 
-/// The values of a server's environment that no reply should hold.
-pub(super) fn environment(case: &ScanCase<'_>) -> EnvironmentValues {
-    let mut values = case.context.environment.to_vec();
-    if let Target::Stdio { env, .. } = &case.server.target {
-        values.extend(env.iter().map(|(_, value)| value.clone()));
-    }
-    EnvironmentValues::new(&values)
-}
-
 fn last_lines(stderr: &str) -> String {
     let lines: Vec<&str> = stderr.lines().collect();
     shorten(&lines[lines.len().saturating_sub(LAST_LINES)..].join("\n"), 500).into_owned()
@@ -270,8 +262,14 @@ pub(super) fn finding(judged: &ScanJudgement) -> Option<Finding> {
 }
 
 fn output_mismatch(tool: &Value, seen: &Observation) -> Option<Finding> {
+    let schema = tool.get("outputSchema")?;
+    if let Outcome::Result(result) = &seen.outcome
+        && lacks_structured_content(result)
+    {
+        return Some(Finding::warning("output-schema", NO_STRUCTURED_CONTENT));
+    }
     let structured = seen.structured.as_ref().filter(|_| !seen.is_error)?;
-    let violation = match violates_output_schema(tool.get("outputSchema")?, structured) {
+    let violation = match violates_output_schema(schema, structured) {
         Ok(violation) => violation?,
         Err(reason) => {
             let text = format!("`structuredContent` could not be compared with the tool's `outputSchema`: {reason}");

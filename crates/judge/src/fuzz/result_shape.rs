@@ -1,16 +1,15 @@
 //! The shape that every revision of the protocol asks of a tool result.
 
+use mcprove_model::json_kind;
 use serde_json::Value;
-
-use crate::reply_shape::kind;
 
 /// The first fault in the shape of a tool result; only what is wrong in every revision counts.
 pub(crate) fn fault(result: &Value) -> Option<String> {
-    let Value::Object(map) = result else { return Some(format!("the result is {}, not an object", kind(result))) };
+    let Value::Object(map) = result else { return Some(format!("the result is {}, not an object", json_kind(result))) };
     // A result that asks for more input, or points to a task, has no content yet.
     let unfinished = map.get("resultType").is_some_and(|kind| kind != "complete") || map.contains_key("task");
     if let Some(flag) = map.get("isError").filter(|flag| !flag.is_boolean()) {
-        return Some(format!("`isError` is {}, not a boolean", kind(flag)));
+        return Some(format!("`isError` is {}, not a boolean", json_kind(flag)));
     }
     match map.get("content") {
         None if unfinished => None,
@@ -19,12 +18,12 @@ pub(crate) fn fault(result: &Value) -> Option<String> {
             .iter()
             .enumerate()
             .find_map(|(at, item)| item_fault(item).map(|fault| format!("`content[{at}]` {fault}"))),
-        Some(other) => Some(format!("`content` is {}, not a list", kind(other))),
+        Some(other) => Some(format!("`content` is {}, not a list", json_kind(other))),
     }
 }
 
 fn item_fault(item: &Value) -> Option<String> {
-    let Value::Object(map) = item else { return Some(format!("is {}, not an object", kind(item))) };
+    let Value::Object(map) = item else { return Some(format!("is {}, not an object", json_kind(item))) };
     let Some(Value::String(name)) = map.get("type") else { return Some("has no `type`".to_owned()) };
     let needed: &[&str] = match name.as_str() {
         "text" => &["text"],

@@ -1,6 +1,6 @@
 //! A walk through a reply that collects deviations with their places.
 
-use mcprove_model::member;
+use mcprove_model::{json_kind, member};
 use serde_json::{Map, Value};
 
 use super::ShapeFault;
@@ -56,7 +56,7 @@ impl Walk {
     }
 
     fn wrong(&mut self, wanted: &str, found: &Value, clients: Clients) {
-        self.fault(&format!("must be {wanted}, found {}", kind(found)), clients);
+        self.fault(&format!("must be {wanted}, found {}", json_kind(found)), clients);
     }
 
     /// The members of an object.
@@ -184,18 +184,6 @@ impl Walk {
         self.pointer.push_str(token);
         visit(self);
         self.pointer.truncate(before);
-    }
-}
-
-/// The kind of a JSON value, in words.
-pub(crate) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }
 

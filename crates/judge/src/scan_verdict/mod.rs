@@ -11,7 +11,7 @@ mod error_as_success;
 use mcprove_model::{FailureCause, Outcome, ToolVerdict, escape_line, first_json, shorten, text_of_tool_result};
 use serde_json::Value;
 
-use crate::output_schema::violates_output_schema;
+use crate::output_schema::{NO_STRUCTURED_CONTENT, lacks_structured_content, violates_output_schema};
 use crate::unhandled_exception::unhandled;
 
 pub use cause::failure_cause;
@@ -148,6 +148,10 @@ fn of_result(call: &ScanCall<'_>, result: &Value) -> ScanJudgement {
     if let Some(found) = error_as_success(result, call.arguments).filter(|_| !is_asked) {
         let sentence = format!("the tool answered with an error as a success: {}", shorten(&escape_line(&found), 200));
         return ScanJudgement::new(ToolVerdict::ErrorAsSuccess, sentence, &text);
+    }
+    if call.output_schema.is_some() && lacks_structured_content(result) {
+        let evidence = "official clients refuse the reply";
+        return ScanJudgement::new(ToolVerdict::Fails(FailureCause::Other), NO_STRUCTURED_CONTENT.to_owned(), evidence);
     }
     let violation = call.output_schema.and_then(|schema| {
         let structured = result.get("structuredContent")?;

@@ -97,6 +97,11 @@ fn structured_content_must_fit_the_output_schema() {
     };
     assert_eq!(verdict(json!({"n": 1})), ToolVerdict::Works);
     assert_eq!(verdict(json!({"n": "1"})), ToolVerdict::Fails(FailureCause::Other));
+    let nothing = Outcome::Result(json!({"content": [{"type": "text", "text": "1"}]}));
+    let judged =
+        |schema| judge_call(&ScanCall { output_schema: schema, ..ScanCall::of_tool(&nothing, &arguments) }).verdict;
+    assert_eq!(judged(Some(&schema)), ToolVerdict::Fails(FailureCause::Other));
+    assert_eq!(judged(None), ToolVerdict::Works);
 }
 
 #[test]

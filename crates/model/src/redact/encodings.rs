@@ -62,6 +62,14 @@ pub(super) const ENCODINGS: &[Encoding] = &[
     }),
     ("octal", |secret| joined(secret.bytes().map(|byte| format!("\\{byte:03o}")))),
     ("base64 of base64", |secret| STANDARD.encode(STANDARD.encode(secret))),
+    ("base64 of UTF-16", |secret| {
+        STANDARD.encode(secret.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>())
+    }),
+    ("base64 of hexadecimal", |secret| STANDARD.encode(joined(secret.bytes().map(|byte| format!("{byte:02x}"))))),
+    ("hexadecimal of base64", |secret| joined(STANDARD.encode(secret).bytes().map(|byte| format!("{byte:02x}")))),
+    ("hexadecimal of UTF-16", |secret| {
+        joined(secret.encode_utf16().flat_map(u16::to_le_bytes).map(|byte| format!("{byte:02X}")))
+    }),
     ("quoted-printable", |secret| secret.replace('=', "=3D")),
     ("quoted-printable, all escaped", |secret| separated(secret, "", |byte| format!("={byte:02X}"))),
     ("HTML", |secret| secret.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")),

@@ -34,8 +34,10 @@ pub(super) fn forms(secret: &str, is_thorough: bool) -> BTreeMap<Vec<u8>, Form> 
             encoded.append(&mut twice_encoded(&text));
             encoded.append(&mut rarely_encoded(bytes));
         }
-        encoded.push(base32(bytes));
-        for separator in ["", ":", " "] {
+        let base32 = base32(bytes);
+        encoded.extend([base32.to_ascii_lowercase(), base32]);
+        encoded.extend(hexadecimal(bytes));
+        for separator in [":", " "] {
             encoded.push(digits(bytes, separator, |byte| format!("{byte:02x}")));
             encoded.push(digits(bytes, separator, |byte| format!("{byte:02X}")));
         }
@@ -44,8 +46,7 @@ pub(super) fn forms(secret: &str, is_thorough: bool) -> BTreeMap<Vec<u8>, Form> 
         for separator in [",", ", "] {
             encoded.push(digits(bytes, separator, |byte| byte.to_string()));
         }
-        encoded.push(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
-        encoded.push(text.encode_utf16().flat_map(u16::to_be_bytes).collect());
+        encoded.extend(utf16(&text));
         for form in encoded {
             forms.entry(form).or_insert(Form::Encoded);
         }
@@ -97,8 +98,21 @@ fn twice_encoded(text: &str) -> Vec<Vec<u8>> {
     let whole = [STANDARD.encode(text), percent_encoded(text, is_unreserved), json.replace('/', "\\/"), json];
     // Of base64 next to other text, the part that it has wherever it begins.
     let parts = base64_forms(text.as_bytes()).into_iter().skip(2).take(3);
-    let inner = whole.into_iter().map(String::into_bytes).chain(parts);
-    inner.flat_map(|inner| base64_forms(&inner)).collect()
+    let inner =
+        whole.into_iter().map(String::into_bytes).chain(parts).chain(utf16(text)).chain(hexadecimal(text.as_bytes()));
+    let hexadecimals = [STANDARD.encode(text).into_bytes()].into_iter().chain(utf16(text));
+    let digits = hexadecimals.flat_map(|inner| hexadecimal(&inner)).collect::<Vec<_>>();
+    inner.flat_map(|inner| base64_forms(&inner)).chain(digits).collect()
+}
+
+/// The text in UTF-16, in both orders of bytes.
+fn utf16(text: &str) -> [Vec<u8>; 2] {
+    [text.encode_utf16().flat_map(u16::to_le_bytes).collect(), text.encode_utf16().flat_map(u16::to_be_bytes).collect()]
+}
+
+/// The bytes as hexadecimal digits, in small letters and in capitals.
+fn hexadecimal(bytes: &[u8]) -> [Vec<u8>; 2] {
+    [digits(bytes, "", |byte| format!("{byte:02x}")), digits(bytes, "", |byte| format!("{byte:02X}"))]
 }
 
 /// The text as other formats write it.

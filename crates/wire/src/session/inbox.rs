@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Answer, Session};
+use super::{Answer, Session, Suspect};
 use crate::memory_reservation::Room;
 use crate::message::{Measured, Message, NonProtocol, Reply, ReplyBody, measure};
 use crate::transport::Arrival;
@@ -120,7 +120,7 @@ impl Session {
     /// Ends a request that has no answer yet: with what was probably meant as one, or with the refusal.
     fn end_with(&mut self, request: u64, refused: Refused) {
         let Some(at) = self.unanswered(request) else { return };
-        if let Some((_, outcome, bytes)) = self.pending[at].suspect.take() {
+        if let Some(Suspect { outcome, bytes, .. }) = self.pending[at].suspect.take() {
             return self.answer_with(at, outcome, &bytes);
         }
         let evidence = refused.evidence.clone();
@@ -249,6 +249,10 @@ impl Session {
     }
 
     fn answer(&mut self, at: usize, body: ReplyBody, bytes: &Bytes) {
+        // The right reply came, so what looked like a broken one was something else.
+        if let Some(Suspect { rule, fault, bytes, .. }) = self.pending[at].suspect.take() {
+            self.odd(rule, format!("a message from the server {fault}"), &bytes);
+        }
         let outcome = match body {
             ReplyBody::Result(result) => Outcome::Result(result),
             ReplyBody::Error(error) => Outcome::Error(error),
@@ -300,19 +304,24 @@ impl Session {
             return self.odd("unknown-id", format!("a reply with the unknown id {id} arrived"), bytes);
         };
         let ours = self.pending[at].id;
-        self.suspect(&format!("has the id {id}, but the request had {ours}"), bytes);
+        self.suspect_of("unknown-id", &format!("has the id {id}, but the request had {ours}"), bytes);
     }
 
     /// Something came that is probably a broken reply to the one open request. The right one may still come, so
     /// the request ends with this only when a moment has passed.
     fn suspect(&mut self, fault: &str, bytes: &Bytes) {
+        self.suspect_of("malformed-message", fault, bytes);
+    }
+
+    fn suspect_of(&mut self, rule: &'static str, fault: &str, bytes: &Bytes) {
         let Some(at) = self.only_open() else {
-            return self.odd("malformed-message", format!("a message from the server {fault}"), bytes);
+            return self.odd(rule, format!("a message from the server {fault}"), bytes);
         };
         let until = Instant::now() + self.limits.settle;
         let pending = &mut self.pending[at];
         if pending.suspect.is_none() {
-            pending.suspect = Some((until, broken(fault, bytes), bytes.clone()));
+            let (fault, outcome) = (fault.to_owned(), broken(fault, bytes));
+            pending.suspect = Some(Suspect { until, rule, fault, outcome, bytes: bytes.clone() });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mcprove_model::{Exchange, Finding, Outcome};
+use mcprove_model::{Exchange, Finding, Outcome, json_kind};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
@@ -38,6 +38,7 @@ impl Session {
             bytes += exchange.reply.as_ref().map_or(0, bytes::Bytes::len);
             let next = match &mut exchange.outcome {
                 Outcome::Result(result) => {
+                    listing.findings.extend(shape_fault(method, key, result, listing.items.len()));
                     if let Some(items) = result.get_mut(key).and_then(Value::as_array_mut) {
                         // Moved, not copied: a list may be large, and its text is in the reply.
                         listing.items.append(items);
@@ -82,4 +83,26 @@ impl Session {
             params = Value::Object(Map::from_iter([("cursor".to_owned(), json!(cursor))]));
         }
     }
+}
+
+/// The finding about a page that cannot be read as one: items would be missing without a word.
+fn shape_fault(method: &str, key: &str, page: &Value, before: usize) -> Option<Finding> {
+    let fault = match page.get(key) {
+        None => format!("has no `{key}`"),
+        Some(Value::Array(items)) => {
+            if let Some(at) = items.iter().position(|item| !item.is_object()) {
+                format!("has {} as item {} of `{key}`, not an object", json_kind(&items[at]), before + at + 1)
+            } else {
+                match page.get("nextCursor") {
+                    None | Some(Value::Null | Value::String(_)) => return None,
+                    Some(cursor) => {
+                        format!("has {} as `nextCursor`, not a string, so no further page was read", json_kind(cursor))
+                    }
+                }
+            }
+        }
+        Some(other) => format!("has {} as `{key}`, not a list", json_kind(other)),
+    };
+    let finding = Finding::error("reply-shape", format!("the reply to `{method}` {fault}"));
+    Some(finding.help("answer as the protocol defines it; official SDK clients refuse this reply"))
 }

@@ -198,8 +198,27 @@ struct Pending {
     /// It was sent as raw bytes: any reply that answers nothing else is its reply.
     raw: bool,
     /// Something that may be a broken reply to this request, and until when the right one is awaited.
-    suspect: Option<(Instant, Outcome, Bytes)>,
+    suspect: Option<Suspect>,
     answer: Option<Answer>,
+}
+
+/// A message that may be a broken reply.
+#[derive(Debug)]
+struct Suspect {
+    /// The end of the wait for the right one.
+    until: Instant,
+    /// The id of the finding if the right one comes.
+    rule: &'static str,
+    fault: String,
+    outcome: Outcome,
+    bytes: Bytes,
+}
+
+impl Suspect {
+    /// The outcome of the request and its reply, as no other reply came.
+    fn into_reply(self) -> (Outcome, Option<Bytes>) {
+        (self.outcome, Some(self.bytes))
+    }
 }
 
 /// Answer to a request.

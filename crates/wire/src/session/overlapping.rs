@@ -5,7 +5,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::input_required::wants_input;
-use super::{Closing, Session};
+use super::{Closing, Session, Suspect};
 
 /// A request that has ended.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Session {
         loop {
             let is_due = |at: Instant| at <= Instant::now();
             let ready = self.pending.iter().position(|pending| {
-                pending.answer.is_some() || pending.suspect.as_ref().is_some_and(|(at, ..)| is_due(*at))
+                pending.answer.is_some() || pending.suspect.as_ref().is_some_and(|suspect| is_due(suspect.until))
             });
             if let Some(at) = ready {
                 return Some(self.end_at(at));
@@ -33,12 +33,13 @@ impl Session {
                 let at = self.pending.iter().position(|pending| !pending.stands)?;
                 let id = self.pending[at].id;
                 let exchange = match self.pending[at].suspect.take() {
-                    Some((_, outcome, bytes)) => self.take_exchange(at, Some((outcome, Some(bytes)))),
+                    Some(suspect) => self.take_exchange(at, Some(suspect.into_reply())),
                     None => self.take_exchange(at, Some((Outcome::Closed { what, end }, None))),
                 };
                 return Some(Finished { id, exchange, at: Instant::now() });
             }
-            let suspects = self.pending.iter().filter_map(|pending| pending.suspect.as_ref().map(|(at, ..)| *at));
+            let suspects =
+                self.pending.iter().filter_map(|pending| pending.suspect.as_ref().map(|suspect| suspect.until));
             let wake = suspects.chain([until]).min().unwrap_or(until);
             if !self.take_next(wake).await && wake == until {
                 return None;
@@ -50,7 +51,7 @@ impl Session {
         let pending = &mut self.pending[at];
         let (id, sent) = (pending.id, pending.sent_at);
         let suspect = pending.suspect.take().filter(|_| pending.answer.is_none());
-        let exchange = self.take_exchange(at, suspect.map(|(_, outcome, bytes)| (outcome, Some(bytes))));
+        let exchange = self.take_exchange(at, suspect.map(Suspect::into_reply));
         let at = sent + std::time::Duration::from_micros(exchange.elapsed_us);
         Finished { id, exchange, at }
     }

@@ -254,10 +254,10 @@ impl Session {
             if self.pending[at].answer.is_some() {
                 return self.take_exchange(at, None);
             }
-            let suspect_until = self.pending[at].suspect.as_ref().map(|(until, ..)| *until);
+            let suspect_until = self.pending[at].suspect.as_ref().map(|suspect| suspect.until);
             if let Some((what, end)) = self.closed.clone() {
-                if let Some((_, outcome, bytes)) = self.pending[at].suspect.take() {
-                    return self.take_exchange(at, Some((outcome, Some(bytes))));
+                if let Some(suspect) = self.pending[at].suspect.take() {
+                    return self.take_exchange(at, Some(suspect.into_reply()));
                 }
                 return self.take_exchange(at, Some((Outcome::Closed { what, end }, None)));
             }
@@ -265,8 +265,8 @@ impl Session {
             if self.take_next(until).await {
                 continue;
             }
-            if let Some((_, outcome, bytes)) = self.pending[at].suspect.take() {
-                return self.take_exchange(at, Some((outcome, Some(bytes))));
+            if let Some(suspect) = self.pending[at].suspect.take() {
+                return self.take_exchange(at, Some(suspect.into_reply()));
             }
             // The reply may have arrived in time while this process was stopped (SIGSTOP, a sleeping machine).
             tokio::task::yield_now().await;
