@@ -24,7 +24,13 @@ cp "$program" "$work/$name/$file"
 cp README.md LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$work/$name/"
 "$program" man --dir "$work/$name/man"
 for shell in bash elvish fish powershell zsh; do "$program" completions "$shell" >"$work/$name/completions/mcprove.$shell"; done
-tar -czf "$into/$name.tar.gz" -C "$work" "$name"
+# The same program gives the same bytes, and root, who unpacks owners too, gets files of root. The tar of macOS cannot sort.
+if tar --version | grep -q GNU; then
+    normal=(--sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner)
+else
+    normal=(--uid 0 --gid 0)
+fi
+tar -cf - "${normal[@]}" -C "$work" "$name" | gzip -9n >"$into/$name.tar.gz"
 cd "$into"
 if command -v sha256sum >/dev/null; then sha256sum "$name.tar.gz"; else shasum -a 256 "$name.tar.gz"; fi >"$name.tar.gz.sha256"
 cat "$name.tar.gz.sha256"

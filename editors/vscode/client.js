@@ -38,8 +38,9 @@ class Client {
     started.stdin.on("error", () => {});
     started.stderr.on("data", (data) => this.log(String(data)));
     readline.createInterface({ input: started.stdout }).on("line", (line) => {
+      if (this.process !== started) return;
       const reply = decode(line);
-      if (!reply || this.process !== started || this.waiting.length === 0) {
+      if (!reply || this.waiting.length === 0) {
         end(`\`${this.program} drive\` sent \`${line.trim().slice(0, 80)}\`, which is no reply`);
         started.kill();
         return;
@@ -51,6 +52,14 @@ class Client {
     });
     this.process = started;
     return started;
+  }
+
+  /** Ends what is being done; the next request starts the program again. */
+  stop() {
+    const stopped = this.process;
+    this.process = null;
+    stopped?.kill();
+    for (const { reject } of this.waiting.splice(0)) reject(new Error("the run was stopped"));
   }
 
   dispose() {

@@ -12,6 +12,7 @@ class Folder {
     this.root = folder.uri.fsPath;
     this.extension = extension;
     this.tests = new Map();
+    this.byId = new Map();
     const settings = vscode.workspace.getConfiguration("mcprove", folder.uri);
     this.suites = settings.get("suites");
     this.args = settings.get("args");
@@ -45,12 +46,13 @@ class Folder {
     file.children.add(item);
     this.extension.known.set(item, { folder: this, test });
     this.tests.set(id, item);
+    this.byId.set(id, test);
   }
 
   /** Runs tests of this folder, and reports each. */
-  async run(items, run) {
-    const { failures, known } = this.extension;
-    const tests = items.map((item) => known.get(item).test);
+  async run(items, run, token) {
+    const { failures } = this.extension;
+    const tests = items.map((item) => this.byId.get(item.id));
     for (const item of items) run.started(item);
     const files = [...new Set(tests.map((test) => test.file))];
     const wanted = tests.map(({ file, name }) => ({ file, name }));
@@ -58,6 +60,7 @@ class Folder {
     try {
       answer = await this.client.request("run", { args: [...files, ...this.args], tests: wanted });
     } catch (error) {
+      if (token?.isCancellationRequested) return;
       for (const item of items) run.errored(item, new vscode.TestMessage(error.message));
       return;
     }
@@ -126,7 +129,8 @@ class Extension {
     this.folders = [];
     this.refreshed = Promise.resolve();
     this.controller.refreshHandler = () => this.refresh();
-    const run = (request) => this.run(request);
+    this.listed = new vscode.EventEmitter();
+    const run = (request, token) => this.run(request, token);
     this.controller.createRunProfile("Run", vscode.TestRunProfileKind.Run, run, true);
   }
 
@@ -150,6 +154,8 @@ class Extension {
         this.tell(error.message);
       }
     }
+    // Run buttons were made for the tests that were listed before.
+    this.listed.fire();
   }
 
   /** Shows a message once, not at every file that is saved. */
@@ -160,7 +166,14 @@ class Extension {
     void vscode.window.showErrorMessage(`mcprove: ${message}`);
   }
 
-  async run(request) {
+  /** Runs the test that a run button names. */
+  async runTest(id) {
+    const item = [...this.known.keys()].find((item) => item.id === id);
+    if (item) await this.run({ include: [item] });
+    else void vscode.window.showInformationMessage("mcprove: this test is not in the file any more; save the file to list its tests again");
+  }
+
+  async run(request, token) {
     const run = this.controller.createTestRun(request);
     const wanted = [];
     const add = (item) => {
@@ -170,10 +183,17 @@ class Extension {
     };
     if (request.include) request.include.forEach(add);
     else this.controller.items.forEach(add);
-    for (const folder of this.folders) {
-      const items = wanted.filter((item) => this.known.get(item).folder === folder);
-      if (items.length > 0) await folder.run(items, run);
+    // Tests may be listed again meanwhile.
+    const byFolder = new Map();
+    for (const item of wanted) {
+      const { folder } = this.known.get(item);
+      byFolder.set(folder, [...(byFolder.get(folder) ?? []), item]);
     }
+    const stop = token?.onCancellationRequested(() => byFolder.forEach((_, folder) => folder.client.stop()));
+    for (const [folder, items] of byFolder) {
+      if (!token?.isCancellationRequested) await folder.run(items, run, token);
+    }
+    stop?.dispose();
     run.end();
   }
 
@@ -181,7 +201,7 @@ class Extension {
     const lenses = [];
     for (const item of this.known.keys()) {
       if (item.uri.toString() !== document.uri.toString()) continue;
-      const command = { title: "▶ Run test", command: "mcprove.runTest", arguments: [item] };
+      const command = { title: "▶ Run test", command: "mcprove.runTest", arguments: [item.id] };
       lenses.push(new vscode.CodeLens(item.range, command));
     }
     return lenses;
@@ -189,7 +209,7 @@ class Extension {
 
   dispose() {
     for (const folder of this.folders) folder.client.dispose();
-    for (const part of [this.controller, this.mistakes, this.failures, this.output]) part.dispose();
+    for (const part of [this.controller, this.mistakes, this.failures, this.listed, this.output]) part.dispose();
   }
 }
 
@@ -199,8 +219,11 @@ async function activate(context) {
   context.subscriptions.push(
     extension,
     vscode.commands.registerCommand("mcprove.refresh", () => extension.refresh()),
-    vscode.commands.registerCommand("mcprove.runTest", (item) => extension.run({ include: [item] })),
-    vscode.languages.registerCodeLensProvider({ language: "yaml" }, { provideCodeLenses: (document) => extension.lenses(document) }),
+    vscode.commands.registerCommand("mcprove.runTest", (id) => extension.runTest(id)),
+    vscode.languages.registerCodeLensProvider(
+      { language: "yaml" },
+      { onDidChangeCodeLenses: extension.listed.event, provideCodeLenses: (document) => extension.lenses(document) },
+    ),
     vscode.workspace.onDidSaveTextDocument((document) => (isSuite(document) ? extension.refresh() : undefined)),
     vscode.workspace.onDidChangeConfiguration((event) => (event.affectsConfiguration("mcprove") ? extension.refresh() : undefined)),
     vscode.workspace.onDidChangeWorkspaceFolders(() => extension.refresh()),

@@ -28,11 +28,19 @@ function suites(paths, options = {}) {
 function mcpServer(server, { updateSnapshots = updatesSnapshots(), timeoutMs, ...options } = {}) {
   let driver, session;
   beforeEach(async () => {
-    driver ??= new drive.Driver(options);
+    driver ??= new drive.Driver({ update: "`jest --updateSnapshot`", ...options });
     const params = { file: expect.getState().testPath, update_snapshots: updateSnapshots };
     session = await driver.open(server, timeoutMs === undefined ? params : { ...params, timeout_ms: timeoutMs });
-  });
-  afterEach(() => session?.close());
+    // The program has its own time limit, and says which server did not start.
+  }, NEVER_MS);
+  afterEach(async () => {
+    const opened = session;
+    session = undefined;
+    // The test may have closed it.
+    await opened?.close().catch((error) => {
+      if (!(error instanceof drive.DriveError)) throw error;
+    });
+  }, NEVER_MS);
   afterAll(() => driver?.close());
   return () => session;
 }

@@ -17,6 +17,8 @@ export interface Test {
 export interface DriverOptions {
   program?: string;
   cwd?: string;
+  /** How snapshots are stored, for messages. */
+  update?: string;
 }
 export interface SuiteOptions extends DriverOptions {
   /** Arguments of `mcprove run`. */

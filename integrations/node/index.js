@@ -75,7 +75,9 @@ class Driver {
   #hasAnswered = false;
   #ended = null;
 
-  constructor({ program, cwd = process.cwd() } = {}) {
+  /** `update` is how the snapshots of these tests are stored, for messages. */
+  constructor({ program, cwd = process.cwd(), update = "`open` with `update_snapshots: true`" } = {}) {
+    this.update = update;
     const found = (this.#program = findProgram(program));
     this.cwd = cwd;
     this.#process = spawn(found, ["drive"], { cwd, stdio: ["pipe", "pipe", "inherit"] });
@@ -196,6 +198,13 @@ class Server {
     await this.#request("close", {});
   }
 
+  /** A message about a reply, with what to do in tests of JavaScript. */
+  explained(message) {
+    return message
+      .replaceAll("`mcprove run --update-snapshots`", this.#driver.update)
+      .replaceAll("raise `timeout:` of the case (or `--timeout`) if", "give the call a longer `timeoutMs` if");
+  }
+
   /** Judges an earlier reply. */
   judge(reply, expect) {
     return this.#request("expect", { reply, expect });
@@ -245,7 +254,7 @@ class Reply {
   /** Judges the reply with mcprove's checks and matchers; throws if it is not as expected. */
   async expect(expect) {
     const judged = await this.#server.judge(this.#number, expect);
-    if (!judged.passed) throw new ExpectationFailed(judged.message);
+    if (!judged.passed) throw new ExpectationFailed(this.#server.explained(judged.message));
     return this;
   }
 
@@ -255,7 +264,7 @@ class Reply {
   }
 
   mustHavePassed() {
-    if (!this.passed) throw new ExpectationFailed(this.message);
+    if (!this.passed) throw new ExpectationFailed(this.#server.explained(this.message));
   }
 }
 

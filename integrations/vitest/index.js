@@ -27,12 +27,20 @@ export function suites(paths, options = {}) {
 export function mcpServer(server, { updateSnapshots = updatesSnapshots(), timeoutMs, ...options } = {}) {
   let driver, session;
   beforeEach(async () => {
-    driver ??= new drive.Driver(options);
+    driver ??= new drive.Driver({ update: "`vitest --update`", ...options });
     const file = expect.getState().testPath;
     const params = { file, update_snapshots: updateSnapshots };
     session = await driver.open(server, timeoutMs === undefined ? params : { ...params, timeout_ms: timeoutMs });
-  });
-  afterEach(() => session?.close());
+    // The program has its own time limit, and says which server did not start.
+  }, 0);
+  afterEach(async () => {
+    const opened = session;
+    session = undefined;
+    // The test may have closed it.
+    await opened?.close().catch((error) => {
+      if (!(error instanceof drive.DriveError)) throw error;
+    });
+  }, 0);
   afterAll(() => driver?.close());
   return () => session;
 }

@@ -13,16 +13,30 @@ reject() {
     exit 2
 }
 
+# Appends the words of a command line to `words`. Quotes and backslashes are as in a shell; nothing is expanded or run, because an input
+# may hold what someone else wrote, such as the title of a pull request.
+append() {
+    if [[ $1 != *[![:space:]]* ]]; then return; fi
+    local split=$RUNNER_TEMP/mcprove-words word
+    xargs printf '%s\0' <<<"$1" >"$split" 2>/dev/null || reject "\`$2\` cannot be split into words; is there a quote without its end?"
+    while IFS= read -r -d '' word; do words+=("$word"); done <"$split"
+}
+
+# Reports of a second use in a job, and of other jobs of a matrix, must not replace these.
+uses=$RUNNER_TEMP/mcprove-uses
+echo use >>"$uses"
+used=$(grep -c . "$uses")
+id=$JOB_ID
+if ((used > 1)); then id=$id-$used; fi
+echo "id=$id" >>"$GITHUB_OUTPUT"
+
 status=0
-if [[ -n $ARGS ]]; then
-    # A command line, split by the shell.
-    eval "\"\$program\" $ARGS" || status=$?
+words=()
+if [[ $ARGS == *[![:space:]]* ]]; then
+    append "$ARGS" args
 else
     mkdir -p "$reports"
     words=(ci)
-    while read -r path; do
-        if [[ -n $path ]]; then words+=("$path"); fi
-    done <<<"$SUITE"
     if [[ -n $SERVER ]]; then words+=(--server "$SERVER"); fi
     if [[ -n $URL ]]; then words+=(--url "$URL"); fi
     if [[ -n $BASELINE ]]; then words+=(--baseline "$BASELINE"); fi
@@ -40,8 +54,14 @@ else
     esac
     words+=(--jobs "$JOBS" --junit "$reports/mcprove-junit.xml" --html "$reports/mcprove.html" --report "$reports/mcprove.json"
         --sarif "$reports/mcprove.sarif" --markdown "$reports/mcprove.md")
-    eval "\"\$program\" \"\${words[@]}\" $OPTIONS" || status=$?
+    append "$OPTIONS" options
+    while read -r path; do
+        # It would be an option.
+        if [[ $path == -* ]]; then path=./$path; fi
+        if [[ -n $path ]]; then words+=("$path"); fi
+    done <<<"$SUITE"
 fi
+"$program" "${words[@]}" || status=$?
 
 # A number of the report's summary.
 count() {

@@ -310,7 +310,7 @@ impl ScanFlags {
 }
 
 /// The failure where a server has no tool of a name, or none at all.
-fn no_such_tool(wanted: Option<&str>, listed: &[String]) -> Failure {
+pub(crate) fn no_such_tool(wanted: Option<&str>, listed: &[String]) -> Failure {
     let listed = || listed.iter().map(String::as_str);
     let help = match wanted.and_then(|name| nearest(name, listed())) {
         Some(near) => format!("did you mean `{near}`?"),

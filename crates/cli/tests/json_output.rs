@@ -182,3 +182,21 @@ fn copy(from: &Path, to: &Path) {
         }
     }
 }
+
+/// Editors and stores of schemas know a schema by its URL.
+#[test]
+fn every_schema_names_its_url() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema");
+    for (folder, below) in [(folder.clone(), ""), (folder.join("json"), "json/")] {
+        for file in std::fs::read_dir(folder).expect("schemas").flatten() {
+            let name = file.file_name().into_string().expect("a name");
+            if Path::new(&name).extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            let text = std::fs::read_to_string(file.path()).expect("read");
+            let schema: Value = serde_json::from_str(&text).expect("JSON");
+            let url = format!("https://raw.githubusercontent.com/mcprove/mcprove/main/schema/{below}{name}");
+            assert_eq!(schema["$id"], Value::String(url), "{name}");
+        }
+    }
+}

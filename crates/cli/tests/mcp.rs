@@ -220,6 +220,87 @@ fn a_test_that_starts_a_command_is_not_written() {
     assert_eq!(replies[1]["structured"]["passed"], true, "{} {}", replies[0], replies[1]);
 }
 
+/// What a suite imports decides what its tests start, also those that were written before.
+#[test]
+fn a_file_that_others_import_is_not_replaced() {
+    let project = project();
+    let config: Value =
+        serde_json::from_str(&fs::read_to_string(project.path().join(".mcp.json")).expect("read")).expect("JSON");
+    let shop = &config["mcpServers"]["shop"];
+    let command: Vec<&Value> = [&shop["command"]].into_iter().chain(shop["args"].as_array().expect("a list")).collect();
+    let witness = project.path().join("witness");
+    let call = |name: &str, server: &str| json!({"name": name, "tool": "greet", "args": {"name": "Ada"}, "server": server, "expect": {"contains": "Ada"}});
+    let common = |other: Value| {
+        json!({"servers": {"shop": {"command": command}, "other": {"command": other}}, "tools": [call("one", "shop")]})
+            .to_string()
+    };
+    let importing = json!({"imports": ["deep/common.yaml"], "tools": [call("two", "other")]}).to_string();
+    let replaced = common(json!(["touch", witness]));
+    let replies = drive(
+        project.path(),
+        &[
+            ("write_test", json!({"path": "evals/deep/common.yaml", "content": common(json!(command))})),
+            ("write_test", json!({"path": "evals/importing.yaml", "content": importing})),
+            ("write_test", json!({"path": "evals/./deep/common.yaml", "content": replaced, "overwrite": true})),
+            ("run_suite", json!({"path": "evals/importing.yaml"})),
+        ],
+    );
+    assert_eq!(replies[1]["structured"]["tests"], 2, "{}", replies[1]);
+    let refusal = replies[2]["text"].as_str().unwrap_or_default();
+    assert!(refusal.contains("is imported by `evals/importing.yaml`"), "{}", replies[2]);
+    assert_eq!(replies[3]["structured"]["passed"], true, "{}", replies[3]);
+    assert!(!witness.exists());
+}
+
+/// A test that is refused leaves nothing, not even its folder.
+#[test]
+fn a_refused_test_leaves_no_folders() {
+    let project = project();
+    fs::create_dir(project.path().join("evals")).expect("made");
+    let write = |path: &str| ("write_test", json!({"path": path, "content": "name: x\n"}));
+    let replies =
+        drive(project.path(), &[write("evals/new/deep/a.yaml"), write("other/a.yaml"), write("evals/a.yaml")]);
+    assert!(replies.iter().all(|reply| reply["is_error"] == true), "{replies:?}");
+    let left: Vec<PathBuf> = fs::read_dir(project.path()).expect("read").flatten().map(|entry| entry.path()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+    assert_eq!(fs::read_dir(project.path().join("evals")).expect("read").count(), 0);
+}
+
+/// Servers with more tools than fit into an answer, and than drafts are written for unasked.
+#[test]
+fn one_of_many_tools_is_inspected_and_drafted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let schema = json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]});
+    let tools: Vec<Value> = (0..1_001)
+        .map(|n| json!({"name": format!("tool_{n}"), "description": format!("Finds {n}."), "input_schema": schema, "response": "ok"}))
+        .collect();
+    let manifest = folder.path().join("many.json");
+    fs::write(&manifest, json!({"mock_server": {"name": "many", "tools": tools}}).to_string()).expect("written");
+    let config = json!({"mcpServers": {"many": {"command": PROGRAM, "args": ["mock", "--tools-from", manifest]}}});
+    fs::write(folder.path().join(".mcp.json"), config.to_string()).expect("written");
+    let replies = drive(
+        folder.path(),
+        &[
+            ("inspect_server", json!({"server": "many", "tool": "tool_700"})),
+            ("inspect_server", json!({"server": "many", "tool": "tol_700"})),
+            ("propose_tests", json!({"server": "many"})),
+            ("propose_tests", json!({"server": "many", "tool": "tool_700"})),
+            ("propose_tests", json!({"server": "many", "tool": "tol_700"})),
+        ],
+    );
+    assert_eq!(replies[0]["structured"]["tools"].as_array().map(Vec::len), Some(1), "{}", replies[0]);
+    assert_eq!(replies[0]["structured"]["tools"][0]["name"], "tool_700");
+    for reply in [&replies[1], &replies[4]] {
+        assert!(reply["text"].as_str().is_some_and(|text| text.contains("did you mean `tool_700`?")), "{reply}");
+    }
+    let refusal = replies[2]["text"].as_str().unwrap_or_default();
+    assert!(refusal.contains("1001 files would be written to `evals`"), "{}", replies[2]);
+    assert!(refusal.contains("draft one tool at a time with `tool`"), "{}", replies[2]);
+    let files = replies[3]["structured"]["files"].as_array().expect("files");
+    assert_eq!(files.len(), 1, "{}", replies[3]);
+    assert_eq!(files[0]["path"], "evals/tool_700.yaml");
+}
+
 /// A name that begins with a dash is no option of the commands that do the work.
 #[test]
 fn paths_and_filters_are_never_options() {

@@ -161,8 +161,82 @@ fn the_comment_is_written_once_and_then_updated() {
     assert!(calls[0].contains("--method POST repos/o/r/issues/7/comments"), "{calls:?}");
     assert!(calls[1].contains("--method PATCH repos/o/r/issues/comments/42"), "{calls:?}");
     let body = fs::read_to_string(desk.path("temp/mcprove-comment.md")).expect("a comment");
-    assert!(body.starts_with("<!-- mcprove:test -->\n"), "{body}");
+    assert!(body.starts_with("<!-- mcprove:test-0 -->\n"), "{body}");
     assert!(body.contains("4 passed"), "{body}");
+}
+
+/// A pull request from a fork: the token may only read. The verdict does not change.
+#[test]
+fn a_comment_that_is_refused_fails_nothing() {
+    let Some(desk) = Desk::with_release() else { return };
+    assert_eq!(desk.action(&[("suite", "examples/first-suite")]).status.code(), Some(0));
+    for refuse in ["--jq", "--method"] {
+        desk.script("fake/gh", &format!("if [[ \"$*\" == *{refuse}* ]]; then echo 'HTTP 403' >&2; exit 1; fi\n"));
+        let output = desk.comment();
+        assert_eq!(output.status.code(), Some(0), "{refuse}: {}", told(&output));
+        assert!(
+            told(&output).contains("::warning title=mcprove::the comment could not be written"),
+            "{}",
+            told(&output)
+        );
+    }
+    // More comments than one have the marker, and more are listed than are read.
+    let log = desk.path("gh-log");
+    let many = "if [[ \"$*\" == *--jq* ]]; then for ((n = 1; n < 50000; n++)); do echo $n; done; fi";
+    desk.script("fake/gh", &format!("echo \"$@\" >>'{}'\n{many}\n", log.display()));
+    assert_eq!(desk.comment().status.code(), Some(0));
+    let calls = fs::read_to_string(log).expect("gh was called");
+    assert!(calls.contains("PATCH repos/o/r/issues/comments/1 "), "{calls}");
+}
+
+/// What someone else wrote, such as the title of a pull request, may be in any input.
+#[test]
+fn inputs_of_the_action_run_nothing() {
+    let Some(desk) = Desk::with_release() else { return };
+    let witness = desk.path("project/witness");
+    fs::create_dir(desk.path("project/two 'words'")).expect("made");
+    let suite = "two 'words'/$(touch witness) \"x\".yaml";
+    fs::copy(root().join("examples/first-suite/1-greet.yaml"), desk.path("project").join(suite)).expect("copied");
+    std::os::unix::fs::symlink(root().join("examples/first-suite/fixtures"), desk.path("project/two 'words'/fixtures"))
+        .expect("linked");
+    for (inputs, code) in [
+        (&[("suite", suite)][..], 0),
+        (&[("suite", suite), ("options", "--filter '$(touch witness)'")], 4),
+        (&[("suite", suite), ("options", "; touch witness")], 2),
+        (&[("suite", suite), ("options", "\"unfinished")], 2),
+        (&[("suite", "--server=touch witness")], 2),
+        (&[("suite", suite), ("server", "$(touch witness) '; touch witness; '")], 2),
+        (&[("suite", suite), ("url", "http://127.0.0.1:1/$(touch witness)")], 2),
+        (&[("suite", suite), ("threshold", "1; touch witness")], 2),
+        (&[("suite", suite), ("baseline", "`touch witness`")], 2),
+        (&[("suite", suite), ("jobs", "$(touch witness)")], 2),
+        (&[("suite", suite), ("fail-on", "$(touch witness)")], 2),
+        (&[("args", "run 'two '\\''words'\\''/' --quiet")], 0),
+        (&[("args", "validate $(touch witness)")], 2),
+        (&[("args", "validate x; touch witness")], 2),
+    ] {
+        let output = desk.action(inputs);
+        assert_eq!(output.status.code(), Some(code), "{inputs:?}: {}", told(&output));
+        assert!(!witness.exists(), "{inputs:?}");
+    }
+    let output = desk.action(&[("version", "$(touch witness)"), ("args", "--version")]);
+    assert!(!output.status.success() && !witness.exists(), "{}", told(&output));
+}
+
+/// A job that uses the action twice keeps both reports, both comments and both lists of findings.
+#[test]
+fn each_use_of_the_action_has_its_own_name() {
+    let Some(desk) = Desk::with_release() else { return };
+    for id in ["test-0", "test-0-2", "test-0-3"] {
+        assert_eq!(desk.action(&[("args", "--version")]).status.code(), Some(0));
+        assert_eq!(desk.own_output("id").as_deref(), Some(id));
+    }
+    let action = fs::read_to_string(root().join("action.yml")).expect("the action");
+    for line in ["COMMENT_ID: ", "name: mcprove-", "category: mcprove-"] {
+        assert!(action.contains(&format!("{line}${{{{ steps.run.outputs.id }}}}")), "{line}");
+    }
+    assert!(desk.own_output("key").is_some_and(|key| key.len() > 5), "what is cached has a key");
+    assert!(!action.contains("hashFiles"), "it is empty outside of the workspace");
 }
 
 #[test]
@@ -211,13 +285,27 @@ fn lines_of(template: &str, parameters: &[(&str, &str)]) -> String {
         "circleci-orb.yml" => {
             let orb = yaml("packaging/ci/circleci-orb.yml");
             let commands = orb.get("commands").expect("commands");
+            // A step of this name would be that of the host.
+            let builtin = [
+                "run",
+                "checkout",
+                "when",
+                "unless",
+                "save_cache",
+                "restore_cache",
+                "store_artifacts",
+                "setup_remote_docker",
+            ];
+            for command in commands.as_map().expect("a map") {
+                assert!(!builtin.contains(&command.key.text.as_str()), "{} is a step of CircleCI", command.key.text);
+            }
             let of = |name: &str| {
                 let steps = commands.get(name).and_then(|command| command.get("steps")?.as_list()).expect("steps");
                 let run = steps[0].get("run").and_then(|run| run.get("command")?.as_text()).expect("a script");
                 run.to_owned()
             };
             // The second step has the PATH that the first wrote to a file.
-            format!("{}\nsource \"$BASH_ENV\"\n{}", of("install"), of("run"))
+            format!("{}\nsource \"$BASH_ENV\"\n{}", of("install"), of("run-suite"))
         }
         other => panic!("{other}"),
     };
@@ -410,9 +498,17 @@ impl Desk {
         path
     }
 
-    /// The outputs of the action.
+    /// The outputs of the action, without what only its own steps use.
     fn outputs(&self) -> String {
-        fs::read_to_string(self.path("github-output")).expect("the outputs")
+        let text = fs::read_to_string(self.path("github-output")).expect("the outputs");
+        let own = |line: &&str| line.starts_with("id=") || line.starts_with("key=");
+        text.lines().filter(|line| !own(line)).map(|line| format!("{line}\n")).collect()
+    }
+
+    /// A value that the action's own steps use.
+    fn own_output(&self, name: &str) -> Option<String> {
+        let text = fs::read_to_string(self.path("github-output")).expect("the outputs");
+        text.lines().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
     }
 
     /// What all steps of the action said.
@@ -466,7 +562,8 @@ fn filled(text: &str, inputs: &[(&str, &str)]) -> String {
         .replace("${{ github.action_path }}", &root().display().to_string())
         .replace("${{ github.token }}", "token")
         .replace("${{ github.event.pull_request.number }}", "7")
-        .replace("${{ github.job }}", "test");
+        .replace("${{ steps.run.outputs.id }}", "test-0")
+        .replace("${{ github.job }}-${{ strategy.job-index }}", "test-0");
     let known = action.get("inputs").and_then(Node::as_map).expect("inputs");
     for (name, _) in inputs {
         assert!(known.iter().any(|entry| entry.key.text == *name), "the action has no input `{name}`");

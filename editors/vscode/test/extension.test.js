@@ -39,6 +39,8 @@ const commands = {};
 const results = [];
 const saved = [];
 const told = [];
+const informed = [];
+let listedAgain = 0;
 let configured = program;
 let lensProvider;
 const controller = {
@@ -67,6 +69,7 @@ const vscode = {
   window: {
     createOutputChannel: () => ({ append() {}, appendLine() {}, dispose() {} }),
     showErrorMessage: (message) => told.push(message),
+    showInformationMessage: (message) => informed.push(message),
   },
   tests: { createTestController: () => controller },
   languages: {
@@ -75,7 +78,10 @@ const vscode = {
       collections[name] = found;
       return { set: (at, list) => found.set(at.fsPath, list), delete: (at) => found.delete(at.fsPath), clear: () => found.clear(), dispose() {} };
     },
-    registerCodeLensProvider: (_filter, provider) => (lensProvider = provider),
+    registerCodeLensProvider: (_filter, provider) => {
+      lensProvider = provider;
+      provider.onDidChangeCodeLenses(() => (listedAgain += 1));
+    },
   },
   workspace: {
     workspaceFolders: [{ uri: uri(root) }],
@@ -86,6 +92,14 @@ const vscode = {
   },
   commands: { registerCommand: (name, run) => (commands[name] = run) },
   Uri: { file: uri },
+  EventEmitter: class {
+    listeners = [];
+    event = (listener) => this.listeners.push(listener);
+    fire() {
+      for (const listener of this.listeners) listener();
+    }
+    dispose() {}
+  },
   Range: class { constructor(line, column, endLine, endColumn) { Object.assign(this, { line, column, endLine, endColumn }); } },
   Location: Plain,
   TestTag: Plain,
@@ -111,7 +125,7 @@ Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...re
     const lenses = lensProvider.provideCodeLenses({ uri: uri(library) });
     assert.strictEqual(lenses.length, 16);
     assert.strictEqual(lenses[0].range.line, 8);
-    const lens = lenses.find((one) => one.command.arguments[0].label === "fails: the wrong title");
+    const lens = lenses.find((one) => one.command.arguments[0].includes("fails: the wrong title"));
     await commands[lens.command.command](...lens.command.arguments);
     assert.strictEqual(results.length, 1);
     assert.deepStrictEqual(results[0].slice(0, 2), ["fails: the wrong title", "failed"]);
@@ -123,6 +137,33 @@ Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...re
     await controller.runAll({});
     const count = (verdict) => results.filter((result) => result[1] === verdict).length;
     assert.deepStrictEqual(["passed", "failed", "errored", "skipped"].map(count), [12, 5, 1, 2]);
+    // A run button of before the last save runs the test of now, and says so if there is none.
+    const again = listedAgain;
+    await saved[0]({ languageId: "yaml" });
+    assert.strictEqual(listedAgain, again + 1, "run buttons are made again");
+    results.length = 0;
+    await commands[lens.command.command](...lens.command.arguments);
+    assert.deepStrictEqual(results[0].slice(0, 2), ["fails: the wrong title", "failed"]);
+    await commands[lens.command.command]("evals/library.yaml\nno such test\n\n1");
+    assert.match(informed[0], /this test is not in the file any more/);
+    // A run that is stopped ends, and the next one works.
+    const manifest = path.join(root, "evals/fixtures/library.mock.yaml");
+    const server = `{command: mcprove, args: [mock, --tools-from, ${JSON.stringify(manifest)}, --fault, search=hang]}`;
+    const hangs = `name: hangs\nserver: ${server}\ntimeout: 600s\nassert: {tool: search, args: {word: whale}, expect: {not_error: true}}\n`;
+    fs.writeFileSync(path.join(root, "evals/hangs.yaml"), hangs);
+    await saved[0]({ languageId: "yaml" });
+    results.length = 0;
+    const token = { isCancellationRequested: false, onCancellationRequested: (stop) => ((token.stop = stop), { dispose() {} }) };
+    const include = [...controller.items.values()].filter((file) => file.label === "evals/hangs.yaml");
+    const stopped = controller.runAll({ include }, token);
+    token.isCancellationRequested = true;
+    token.stop();
+    await stopped;
+    assert.deepStrictEqual(results, []);
+    fs.rmSync(path.join(root, "evals/hangs.yaml"));
+    await saved[0]({ languageId: "yaml" });
+    await commands[lens.command.command](...lens.command.arguments);
+    assert.deepStrictEqual(results[0].slice(0, 2), ["fails: the wrong title", "failed"]);
     // A test that is gone is no longer listed, however often and fast files are saved.
     const listed = () => [...controller.items.values()].map((file) => [file.label, file.children.size]);
     const before = listed();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcprove_engine::Consent;
+use mcprove_engine::{Consent, tool_name};
 use mcprove_model::{ExitStatus, Finding, Severity};
 use mcprove_report::{render_findings, to_safe_json};
 use mcprove_suite::duration;
@@ -11,6 +11,7 @@ use mcprove_suite::starter::FileNames;
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::scan::no_such_tool;
 use crate::server_offer::offer_of;
 use crate::starter_files::{self, Described, NewSuiteReport};
 use crate::stdout::print;
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     /// Replace files that are there already.
     #[arg(long)]
     overwrite: bool,
+    /// Write the files of this tool only; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    tool: Vec<String>,
     /// Print what was written as JSON, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
@@ -47,12 +51,19 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let server = args.subject.spec()?;
-    let catalog = offer_of(&server, args.fixture.as_deref(), args.timeout, context)?;
+    let mut catalog = offer_of(&server, args.fixture.as_deref(), args.timeout, context)?;
+    let listed: Vec<String> = catalog.tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
+    if let Some(unknown) = args.tool.iter().find(|name| !listed.contains(name)) {
+        return Err(no_such_tool(Some(unknown), &listed));
+    }
+    catalog.tools.retain(|tool| args.tool.is_empty() || args.tool.iter().any(|name| name == tool_name(tool)));
     let consent = if args.include_writes { Consent::IncludeWrites } else { Consent::Cautious };
     let mut names = FileNames::default();
     let described = Described::new(&server, args.fixture.as_deref());
     let mut files = starter_files::of_tools(&catalog, &described, consent, &mut names);
-    files.extend(starter_files::of_offer(&catalog, &described, &|_| None, &mut names));
+    if args.tool.is_empty() {
+        files.extend(starter_files::of_offer(&catalog, &described, &|_| None, &mut names));
+    }
     if files.is_empty() {
         if let Some(failed) = catalog.findings.iter().find(|finding| finding.severity >= Severity::Error) {
             return Err(Failure::of(failed));

@@ -6,6 +6,7 @@ mod folder;
 mod program;
 mod servers;
 mod tools;
+mod write;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -88,7 +88,7 @@ class Driver:
 
     def _ended(self) -> DriveError:
         # Its output is closed, so it is about to end.
-        self._process.stdin.close()
+        self._close_input()
         try:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
@@ -119,10 +119,16 @@ class Driver:
 
     def close(self) -> None:
         """Ends the program, and with it all of its servers."""
-        if self._process.poll() is None:
-            self._process.stdin.close()
-            self._process.wait()
+        self._close_input()
+        self._process.wait()
         self._process.stdout.close()
+
+    def _close_input(self) -> None:
+        try:
+            self._process.stdin.close()
+        except OSError:
+            # It ended before it read everything: an interrupt reaches it, too.
+            pass
 
 
 class Server:
@@ -177,7 +183,9 @@ class Server:
         if expect is not None:
             params["expect"] = expect
         if timeout is not None:
-            params["timeout_ms"] = int(timeout * 1000)
+            if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < float("inf"):
+                raise TypeError(f"`timeout` is a number of seconds, not {timeout!r}")
+            params["timeout_ms"] = max(1, round(timeout * 1000))
         reply = Reply(self, self._driver.request(method, session=self._session, **params))
         # An error of the protocol is an answer, which may be expected later; silence is not.
         if expect is not None or reply.outcome not in ("result", "error"):
@@ -234,5 +242,6 @@ class Reply:
 
 
 def of_pytest(message: str) -> str:
-    """A message about a reply, with the way to store snapshots of Python tests."""
-    return message.replace("`mcprove run --update-snapshots`", "`pytest --mcprove-update-snapshots`")
+    """A message about a reply, with what to do in Python tests."""
+    message = message.replace("`mcprove run --update-snapshots`", "`pytest --mcprove-update-snapshots`")
+    return message.replace("raise `timeout:` of the case (or `--timeout`) if", "give the call a longer `timeout` (in seconds) if")

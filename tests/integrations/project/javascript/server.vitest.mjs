@@ -21,6 +21,12 @@ test("fresh again", async () => {
   expect((await server().call("borrow", { id: 7 })).isError).toBe(false);
 });
 
+test("messages say what to do here, and a session may be closed", async () => {
+  const reply = await server().call("search", { word: "squid" });
+  await expect(reply.snapshot("never stored")).rejects.toThrow("`vitest --update` stores it");
+  await server().close();
+});
+
 test("a wrong expectation fails", async () => {
   await (await server().call("search", { word: "squid" })).expect({ contains: "octopus" });
 });

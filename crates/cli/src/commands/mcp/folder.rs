@@ -1,6 +1,9 @@
 //! The folder the server works in: every path of a request is inside it.
 
+use std::fs;
 use std::path::{Component, Path, PathBuf};
+
+use mcprove_suite::load;
 
 use crate::failure::Failure;
 
@@ -37,8 +40,7 @@ impl Folder {
             return Err("this server was started with `--read-only`: it writes no files".to_owned());
         }
         let relative = relative(path)?;
-        let is_suite = relative.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
-        if !is_suite {
+        if !is_suite(&relative) {
             return Err(format!("`{path}` is not a name of a test: it must end in `.yaml` or `.yml`"));
         }
         let file = self.root.join(&relative);
@@ -53,6 +55,18 @@ impl Folder {
         Ok(file)
     }
 
+    /// A suite that imports the file of this path, if there is one: its tests are changed by what is written. Files import others of
+    /// their folder and of those below it only.
+    pub(super) fn importer_of(&self, path: &Path) -> Option<PathBuf> {
+        let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root));
+        let files = folders.flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
+        files
+            .map(|entry| entry.path())
+            .filter(|other| other.is_file() && is_suite(other))
+            .find(|other| imports(other, &file))
+    }
+
     /// A path as a request would name it.
     pub(super) fn shown(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
@@ -61,6 +75,21 @@ impl Folder {
     fn inside(&self, path: &str, real: &Path) -> Result<(), String> {
         if real.starts_with(&self.root) { Ok(()) } else { Err(outside(path)) }
     }
+}
+
+/// True for a name that a test may have.
+fn is_suite(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
+/// True if a suite imports a file.
+fn imports(suite: &Path, file: &Path) -> bool {
+    let folder = suite.parent().unwrap_or(suite);
+    let (parsed, _) = load::parse(&[suite.to_owned()]);
+    let documents = parsed.iter().flat_map(|parsed| &parsed.documents);
+    let named =
+        documents.filter_map(|document| document.get("imports")?.as_list()).flatten().filter_map(|name| name.as_text());
+    named.map(|name| folder.join(name)).any(|path| path.canonicalize().unwrap_or(path) == file)
 }
 
 fn relative(path: &str) -> Result<PathBuf, String> {

@@ -1,13 +1,12 @@
 //! The tools of the server: each answers with one JSON object of a bounded size.
 
 use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_engine::{Driven, Driver, DriverOptions, Storing};
+use mcprove_engine::{Driven, Driver, DriverOptions, Storing, tool_name};
 use mcprove_mock::ToolHandler;
 use mcprove_model::{Case, Redactor, Report, SourceFile, bounded_json, escape_text};
 use mcprove_suite::load::bounded_read;
@@ -16,12 +15,13 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use super::folder::Folder;
-use super::servers::{Known, Refusal, Servers};
-use super::{budget, commands, program};
+use super::servers::{Known, Servers};
+use super::{budget, program};
 use crate::commands::drive::{add_verdict, decode_assertion, of_server, rendered};
 use crate::context::Context;
 use crate::execution::runtime;
-use crate::suites::load_as_written;
+use crate::failure::Failure;
+use crate::scan::no_such_tool;
 
 /// Tokens of an answer, if the caller does not say.
 const TOKENS: u64 = 2_000;
@@ -33,15 +33,15 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) struct Tools(Arc<Inner>);
 
 #[derive(Debug)]
-struct Inner {
-    folder: Folder,
-    servers: Servers,
+pub(super) struct Inner {
+    pub(super) folder: Folder,
+    pub(super) servers: Servers,
     own_program: PathBuf,
     limits: Limits,
 }
 
 /// The arguments of a call; they fit the schema of the tool.
-struct Arguments {
+pub(super) struct Arguments {
     values: Value,
     /// Its sender is dropped when the answer is not awaited any more.
     caller: watch::Receiver<()>,
@@ -101,15 +101,15 @@ fn failed(message: &str) -> Value {
 }
 
 impl Arguments {
-    fn text(&self, key: &str) -> Option<&str> {
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.values.get(key)?.as_str()
     }
 
-    fn required(&self, key: &str) -> Result<&str, String> {
+    pub(super) fn required(&self, key: &str) -> Result<&str, String> {
         self.text(key).ok_or_else(|| format!("`{key}` is missing"))
     }
 
-    fn flag(&self, key: &str) -> bool {
+    pub(super) fn flag(&self, key: &str) -> bool {
         self.values.get(key) == Some(&Value::Bool(true))
     }
 
@@ -166,13 +166,23 @@ impl Inner {
             let negotiated = driver.negotiated().clone();
             let catalog = driver.catalog().await.unwrap_or_default();
             driver.close().await;
+            let mut tools = catalog.tools;
+            if let Some(only) = arguments.text("tool") {
+                let names: Vec<String> = tools.iter().map(|tool| tool_name(tool).to_owned()).collect();
+                tools.retain(|tool| tool_name(tool) == only);
+                if tools.is_empty() {
+                    let unknown = no_such_tool(Some(only), &names);
+                    let help = if let Failure::Other { help: Some(help), .. } = &unknown { help } else { "" };
+                    return Err(format!("{unknown}\n  help: {help}"));
+                }
+            }
             let brief = |items: &[Value], keys: &[&str]| -> Vec<Value> {
                 items.iter().map(|item| Value::Object(picked(item, keys))).collect()
             };
             Ok(json!({
                 "server": {"name": negotiated.server_name, "version": negotiated.server_version},
                 "protocol": negotiated.revision.to_string(),
-                "tools": brief(&catalog.tools, &["name", "description", "inputSchema", "annotations"]),
+                "tools": brief(&tools, &["name", "description", "inputSchema", "annotations"]),
                 "resources": brief(&catalog.resources, &["uri", "name", "description"]),
                 "resource_templates": brief(&catalog.templates, &["uriTemplate", "name", "description"]),
                 "prompts": brief(&catalog.prompts, &["name", "description", "arguments"]),
@@ -192,7 +202,7 @@ impl Inner {
         let document = json!({"name": "call", "server": {"command": "mcprove"}, "assert": block});
         let source = Arc::new(SourceFile::new("call", String::new()));
         let case = decode_assertion(document, &source).map_err(|failure| match &failure {
-            crate::failure::Failure::Suite(findings) => rendered(findings),
+            Failure::Suite(findings) => rendered(findings),
             other => other.to_string(),
         })?;
         let case = Case { server: Some(Arc::clone(&server.spec)), timeout: Some(timeout), ..case };
@@ -220,8 +230,16 @@ impl Inner {
         let server = self.whole_server(arguments)?;
         let work = TemporaryFolder::new("mcp").map_err(|error| error.to_string())?;
         let output = work.path().join("tests");
-        let words = ["generate", "--json", "--output", &output.display().to_string()].map(str::to_owned);
-        self.run_with(words.into(), &server, arguments)?;
+        let mut words = ["generate", "--json", "--output", &output.display().to_string()].map(str::to_owned).to_vec();
+        words.extend(arguments.option("--tool", "tool"));
+        let folder = output.display().to_string();
+        self.run_with(words, &server, arguments).map_err(|message| {
+            let advice = (
+                "run it in a terminal and confirm, or choose tools with `--tool`",
+                "draft one tool at a time with `tool`",
+            );
+            message.replace(&folder, "evals").replace(advice.0, advice.1)
+        })?;
         let mut files = Vec::new();
         let mut names: Vec<PathBuf> = fs::read_dir(&output)
             .map_err(|error| error.to_string())?
@@ -237,62 +255,6 @@ impl Inner {
         }
         let next = "fill in `args` and `expect`, then `write_test` each file that you want to keep, and `run_suite`";
         Ok(json!({"files": files, "next": next}))
-    }
-
-    /// Writes a test that loads, and that starts nothing but servers that are known.
-    fn write_test(&self, arguments: &Arguments) -> Result<Value, String> {
-        let (shown, content) = (arguments.required("path")?, arguments.required("content")?);
-        let path = self.folder.writable(shown)?;
-        if path.exists() && !arguments.flag("overwrite") {
-            return Err(format!("`{shown}` exists; `overwrite: true` replaces it"));
-        }
-        let parent = path.parent().unwrap_or_else(|| Path::new("."));
-        let failed = |error: std::io::Error| format!("`{shown}` could not be written: {error}");
-        fs::create_dir_all(parent).map_err(failed)?;
-        // It is loaded from a file next to its place, because paths in it are relative to that.
-        let mut file =
-            tempfile::Builder::new().prefix(".mcprove-").suffix(".yaml").tempfile_in(parent).map_err(failed)?;
-        file.write_all(content.as_bytes()).map_err(failed)?;
-        let loaded = load_as_written(&[file.path().to_owned()]);
-        let named = file.path().display().to_string();
-        if loaded.findings.iter().any(|finding| finding.fails(false)) {
-            return Err(rendered(&loaded.findings).replace(&named, shown));
-        }
-        if loaded.cases.is_empty() {
-            return Err("the content has no test".to_owned());
-        }
-        commands::of_file(shown, content)?;
-        for case in &loaded.cases {
-            commands::of_case(case)?;
-            self.may_be_run(case)?;
-        }
-        let warnings = rendered(&loaded.findings).replace(&named, shown);
-        file.persist(&path).map_err(|error| failed(error.error))?;
-        let next = format!("`run_suite` with `path: {shown}`");
-        Ok(json!({"path": shown, "tests": loaded.cases.len(), "warnings": warnings, "next": next}))
-    }
-
-    /// Refuses a test of a server that only its writer named.
-    fn may_be_run(&self, case: &Case) -> Result<(), String> {
-        for server in case.servers() {
-            let Some(refusal) = self.servers.refusal(server) else { continue };
-            let label = server.target.label();
-            return Err(match refusal {
-                Refusal::Unknown => format!(
-                    "`{label}` is no server that a suite or a configuration names; `list_servers` lists them, and \
-                     `propose_tests` shows how each is written"
-                ),
-                Refusal::Variable(variable) => format!(
-                    "`env` of `{label}` has `{variable}`, with a value that no suite or configuration gives it; variables decide \
-                     what a program starts, so ask a person to add it"
-                ),
-                Refusal::Setting(key) => format!(
-                    "`{key}` of `{label}` differs from that of the suite or configuration that names the server; it decides what \
-                     is sent where and what a server may do, so ask a person to change it"
-                ),
-            });
-        }
-        Ok(())
     }
 
     fn validate_suite(&self, arguments: &Arguments) -> Result<Value, String> {
