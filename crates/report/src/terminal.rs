@@ -295,9 +295,9 @@ impl<W: io::Write> Terminal<W> {
             // Of a run that was stopped, one line counts the rest; a load has what was measured until then.
             Verdict::Skipped { reason } if reason == "interrupted" => {
                 if finished.load.is_some() {
-                    self.skip_line(text, &current.started, reason);
+                    self.skip_line(text, current.started, reason);
                     let mut details = self.load_details(finished);
-                    self.failing_details(&mut details, &current, finished);
+                    self.failing_details(&mut details, current, finished);
                     indent(text, &details);
                 }
             }
