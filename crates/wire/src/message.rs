@@ -1,6 +1,7 @@
 //! Classification of frames as JSON-RPC messages, for any input, however broken.
 
-use mcprove_model::{FrameKind, RpcError, bounded_json};
+use mcprove_model::bounded_json::{self, ParsedJson};
+use mcprove_model::{FrameKind, RpcError};
 use serde_json::{Map, Value};
 
 /// Meaning of a frame's bytes.
@@ -81,6 +82,8 @@ pub(crate) struct Measured {
     pub(crate) size: usize,
     /// A key that is in one of its objects twice.
     pub(crate) duplicate: Option<String>,
+    /// An integer that was read as another one.
+    pub(crate) inexact: Option<String>,
 }
 
 /// The meaning of the bytes of a frame; it never fails.
@@ -95,8 +98,10 @@ pub(crate) fn measure(bytes: &[u8]) -> Measured {
         None => (bytes, false),
     };
     let mut measured = match bounded_json::read(bytes, bounded_json::MOST) {
-        Ok(read) => Measured { message: from_value(read.value), size: read.size, duplicate: read.duplicate },
-        Err(error) => Measured { message: unreadable(bytes, &error), size: 0, duplicate: None },
+        Ok(ParsedJson { value, size, duplicate, inexact }) => {
+            Measured { message: from_value(value), size, duplicate, inexact }
+        }
+        Err(error) => Measured { message: unreadable(bytes, &error), size: 0, duplicate: None, inexact: None },
     };
     if marked && let Message::Reply(reply) = &mut measured.message {
         reply.body = ReplyBody::Broken("begins with a byte order mark".to_owned());
