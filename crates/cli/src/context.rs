@@ -1,9 +1,11 @@
 //! Facts about the process that commands run in.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use mcprove_model::shorten;
 use mcprove_report::{Style, Verbosity};
 use mcprove_wire::{Caches, Limits, SandboxSetup};
 
@@ -128,7 +130,7 @@ impl Context {
     /// Writes to standard error, with everything escaped that a terminal or a CI system would obey; nothing can be done when
     /// it is gone.
     pub(crate) fn write_stderr(&self, text: &str) {
-        self.write_stderr_raw(&guarded(&without_tokens(text)));
+        self.write_stderr_raw(&guarded(&without_tokens(&with_short_lines(text))));
     }
 
     /// Prints a notice that no result contains, with everything escaped that a terminal would obey.
@@ -157,6 +159,17 @@ fn terminal_width() -> Option<usize> {
 fn terminal_width() -> Option<usize> {
     None
 }
+/// The most characters of a line on standard error: names come from servers.
+const LONGEST_LINE: usize = 16 << 10;
+
+/// The text with the rest of long lines counted.
+fn with_short_lines(text: &str) -> Cow<'_, str> {
+    if text.len() <= LONGEST_LINE || text.split('\n').all(|line| line.len() <= LONGEST_LINE) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split('\n').map(|line| shorten(line, LONGEST_LINE)).collect::<Vec<_>>().join("\n"))
+}
+
 /// True for the name of a variable that holds a secret, such as `API_TOKEN` or `DATABASE_URL`.
 fn is_secret_name(name: &str) -> bool {
     const WORDS: &[&str] = &[

@@ -21,7 +21,7 @@ impl KnownVariables {
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut of_files = BTreeMap::new();
         for path in paths {
-            let text = bounded_read::read_to_string(path).map_err(|error| {
+            let text = bounded_read::read_written(path).map_err(|error| {
                 let help = "give `--env-file` a file of lines `NAME=value`";
                 Failure::new(format!("`{}` could not be read: {error}", path.display()), help)
             })?;

@@ -159,7 +159,26 @@ fn too_few_files() -> Option<Failure> {
     None
 }
 
+/// Makes a write beyond a limit on the size of files (`ulimit -f`) an error. By default the system ends the program, without a
+/// word. Servers and hooks are started with the default.
+#[cfg(unix)]
+fn survive_file_limits() {
+    use rustix::process::{Resource, Signal, getrlimit};
+    use tokio::signal::unix::{SignalKind, signal};
+    if getrlimit(Resource::Fsize).current.is_none() {
+        return;
+    }
+    // A handler stays for as long as the process lives.
+    if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
+        let _ = runtime.block_on(async { signal(SignalKind::from_raw(Signal::XFSZ.as_raw())) });
+    }
+}
+
+#[cfg(not(unix))]
+fn survive_file_limits() {}
+
 fn run(arguments: Arguments) -> u8 {
+    survive_file_limits();
     let context = Context::of_this_process(&arguments);
     if let Some(failure) = too_few_files() {
         failure.print(&context);

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 pub(crate) fn seed_arguments(path: &Path, context: &Context) -> Result<BTreeMap<String, Vec<Value>>, Failure> {
     let shown = path.display().to_string();
     let help = "write a map: `tool: {argument: value}`, or `tool: [{…}, {…}]`";
-    let text = bounded_read::read_to_string(path)
+    let text = bounded_read::read_written(path)
         .map_err(|error| Failure::new(format!("`{shown}` could not be read: {error}"), "give an existing file"))?;
     let source = SourceFile::new(shown.as_str(), text.as_str());
     let (documents, findings) = yaml::parse(&source);

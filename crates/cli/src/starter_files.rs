@@ -20,6 +20,9 @@ use crate::atomic_write;
 use crate::context::Context;
 use crate::failure::Failure;
 
+/// Why a test is not run in which a secret was masked.
+const SHOWN_SECRET: &str = "`***` is a secret that the server shows; write what is meant, then remove this line";
+
 /// The server that files are written for.
 pub(crate) struct Described<'s> {
     /// The server itself.
@@ -28,6 +31,8 @@ pub(crate) struct Described<'s> {
     pub(crate) written: WrittenServer,
     /// True if it was given a copy of a folder, which is `{{fixture}}` in what was sent and answered.
     fixture: bool,
+    /// Hides the secrets of the server, if it was given any.
+    secrets: Option<Redactor>,
 }
 
 impl<'s> Described<'s> {
@@ -35,7 +40,30 @@ impl<'s> Described<'s> {
     pub(crate) fn new(server: &'s ServerSpec, fixture: Option<&Path>) -> Self {
         let fixture = fixture.is_some();
         let templates: &[&str] = if fixture { &[FIXTURE] } else { &[] };
-        Self { server, written: WrittenServer::of(&here(server), FileKind::Assertion, templates), fixture }
+        let written = WrittenServer::of(&here(server), FileKind::Assertion, templates);
+        let has_secrets = !server.secrets.is_empty() || crate::logins::tokens().count() > 0;
+        let secrets = has_secrets.then(|| crate::logins::redactor(server.secrets.iter().map(String::as_str)));
+        Self { server, written, fixture, secrets }
+    }
+
+    /// A name of the server's without its secrets.
+    fn shown<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        self.secrets.as_ref().map_or(Cow::Borrowed(name), |secrets| secrets.text(name))
+    }
+
+    /// The file for a tool, a resource or a prompt. Where it would show a secret, it shows a mask, and is not run as it is.
+    fn file<'f>(&self, stem: &str, names: &mut FileNames, mut starter: Starter<'f>) -> StarterFile<'f> {
+        if let Some(secrets) = &self.secrets
+            && secrets.finds(starter.text().as_bytes())
+        {
+            let texts = starter.remarks.iter_mut().chain(&mut starter.known).chain(&mut starter.masks);
+            for text in texts.chain([&mut starter.name]) {
+                *text = secrets.text(text).into_owned();
+            }
+            secrets.json(&mut starter.content);
+            starter.skip = Some(SHOWN_SECRET.to_owned());
+        }
+        StarterFile { name: format!("{}.yaml", names.stem(&self.shown(stem))), starter }
     }
 }
 
@@ -203,7 +231,7 @@ fn of_called<'d>(
     let standing = called.judged.as_ref().filter(|_| skipped.is_none()).map(standing).unwrap_or_default();
     remarks.extend(standing.remark);
     let starter = Starter {
-        name: names.title(&called.tool),
+        name: names.title(&described.shown(&called.tool)),
         remarks,
         server,
         fixture: *fixture,
@@ -217,7 +245,7 @@ fn of_called<'d>(
             call(&called.tool, input, &expect)
         },
     };
-    StarterFile { name: format!("{}.yaml", names.stem(&called.tool)), starter }
+    described.file(&called.tool, names, starter)
 }
 
 /// Status of a test whose tool may not work.
@@ -307,9 +335,9 @@ pub(crate) fn of_offer<'d>(
             fixture: *fixture,
             skip,
             known,
-            ..Starter::new(names.title(&name), server, block, content)
+            ..Starter::new(names.title(&described.shown(&name)), server, block, content)
         };
-        files.push(StarterFile { name: format!("{}.yaml", names.stem(&stem)), starter });
+        files.push(described.file(&stem, names, starter));
     };
     for resource in catalog.resources.iter().filter(|resource| is_nameable(&text(resource, "uri"))) {
         let (uri, name) = (text(resource, "uri"), text(resource, "name"));
@@ -361,9 +389,9 @@ pub(crate) fn of_tools<'d>(
             vec!["The arguments are made from the tool's schema. Say what you expect of the reply.".to_owned()];
         remarks.extend(server.remark());
         let content = call(name, &input, &json!({"not_error": true}));
-        let starter =
-            Starter { remarks, fixture: *fixture, skip, ..Starter::new(names.title(name), server, "assert", content) };
-        files.push(StarterFile { name: format!("{}.yaml", names.stem(name)), starter });
+        let title = names.title(&described.shown(name));
+        let starter = Starter { remarks, fixture: *fixture, skip, ..Starter::new(title, server, "assert", content) };
+        files.push(described.file(name, names, starter));
     }
     files
 }
@@ -456,6 +484,30 @@ mod tests {
         write_all(&evals, &file("3"), true).expect("replaced");
         assert_eq!(fs::read_to_string(evals.join("a.yaml")).expect("read"), "3");
     }
+    #[test]
+    fn a_secret_that_is_a_name_is_not_written() {
+        let secret = "correct-horse-5f1e";
+        let server = ServerSpec { secrets: vec![secret.to_owned()], ..ServerSpec::default() };
+        let described = Described::new(&server, None);
+        let schema = json!({"type": "object", "properties": {secret: {"type": "string"}}, "required": [secret]});
+        let tools = vec![
+            json!({"name": secret, "inputSchema": {"type": "object"}}),
+            json!({"name": "plain", "inputSchema": schema, "annotations": {"readOnlyHint": true}}),
+            json!({"name": "clean", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}),
+        ];
+        let prompts = vec![json!({"name": secret})];
+        let catalog = Catalog { tools, prompts, ..Catalog::default() };
+        let mut names = FileNames::default();
+        let mut files = of_tools(&catalog, &described, Consent::Cautious, &mut names);
+        files.extend(of_offer(&catalog, &described, &|_| None, &mut names));
+        assert_eq!(files.len(), 4);
+        for file in texts(&files) {
+            assert!(!file.name.contains("horse") && !file.text.contains("horse"), "{}\n{}", file.name, file.text);
+            assert_eq!(file.text.contains("***"), file.name != "clean.yaml", "{}", file.text);
+            assert_eq!(file.text.contains(SHOWN_SECRET), file.name != "clean.yaml", "{}", file.text);
+        }
+    }
+
     #[test]
     fn resources_and_prompts_without_a_name_have_no_file() {
         let server = ServerSpec::default();

@@ -49,6 +49,18 @@ fn every_report_that_cannot_be_written_is_exit_code_2() {
 }
 
 #[test]
+fn a_file_that_may_not_be_so_large_is_an_error_and_the_others_are_written() {
+    let folder = place();
+    let script = format!("ulimit -f 8; exec '{MCPROVE}' run suite.yaml --html run.html --junit run.xml");
+    let limited = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).stdin(Stdio::null()).output();
+    let limited = limited.expect("sh runs");
+    assert_eq!(limited.status.code(), Some(2), "{}", said(&limited));
+    assert!(said(&limited).contains("1 passed"), "{}", said(&limited));
+    assert!(said(&limited).contains("run.html") && said(&limited).contains("File too large"), "{}", said(&limited));
+    assert!(folder.path().join("run.xml").exists() && !folder.path().join("run.html").exists());
+}
+
+#[test]
 fn whatever_else_is_written_says_so_too() {
     let folder = place();
     let at = |name: &str| folder.path().join(name);

@@ -14,7 +14,7 @@ use crate::subject;
 #[test]
 fn a_signal_ends_a_call_that_hangs() {
     let misbehave = subject::build("misbehave");
-    for command in ["audit", "negative", "fuzz", "init"] {
+    for command in ["audit", "negative", "fuzz", "init", "conformance"] {
         interrupt(&misbehave, &[command, "--timeout", "60s"], "half-a-reply");
     }
     interrupt(&misbehave, &["bench", "--tool", "echo", "--timeout", "60s"], "half-a-reply");
@@ -50,9 +50,19 @@ fn cases_that_a_signal_kept_from_running_are_summed_up_in_one_line() {
 #[test]
 fn a_signal_ends_a_handshake_that_hangs() {
     let misbehave = subject::build("misbehave");
-    for command in
-        ["audit", "bench", "coverage", "doctor", "fuzz", "generate", "init", "negative", "schema-lint", "snapshot"]
-    {
+    for command in [
+        "audit",
+        "bench",
+        "conformance",
+        "coverage",
+        "doctor",
+        "fuzz",
+        "generate",
+        "init",
+        "negative",
+        "schema-lint",
+        "snapshot",
+    ] {
         let args: &[&str] = match command {
             "schema-lint" => &[command],
             "coverage" => &[command, "case.yaml", "--timeout", "60s"],

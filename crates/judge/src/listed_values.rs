@@ -12,20 +12,32 @@ const MOST: usize = 2;
 /// Words of tools that list things.
 const LISTING: &[&str] = &["list", "search", "find", "all", "browse", "ls", "index", "query"];
 
-/// The tools among the callable ones that may list what a tool wants, the likeliest first. They can be called without
-/// arguments.
-pub fn listing_tools<'t>(tool: &Value, callable: &[&'t Value]) -> Vec<&'t Value> {
-    let wanted = noun_words(tool);
-    let mut found: Vec<(usize, &Value)> = callable
-        .iter()
-        .filter(|other| tool_name(other) != tool_name(tool) && is_listing(other))
-        .map(|other| (noun_words(other).iter().filter(|word| wanted.contains(word)).count(), *other))
-        .collect();
-    // One that shares no word may still list the only kind of thing that the server has.
-    let is_only = found.len() == 1;
-    found.retain(|(shared, _)| *shared > 0 || is_only);
-    found.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
-    found.into_iter().take(MOST).map(|(_, tool)| tool).collect()
+/// The most listing tools of a server that are looked at for each of its tools.
+const MOST_LISTING: usize = 500;
+
+/// The tools of a server that list things and can be called without arguments.
+#[derive(Debug)]
+pub struct ListingTools<'t>(Vec<(&'t Value, Vec<String>)>);
+
+impl<'t> ListingTools<'t> {
+    /// Those among the tools that may be called.
+    pub fn among(callable: &[&'t Value]) -> Self {
+        let listing = callable.iter().filter(|tool| is_listing(tool)).take(MOST_LISTING);
+        Self(listing.map(|tool| (*tool, noun_words(tool))).collect())
+    }
+
+    /// Those that may list what a tool wants, the likeliest first.
+    pub fn of(&self, tool: &Value) -> Vec<&'t Value> {
+        let wanted = noun_words(tool);
+        let others = self.0.iter().filter(|(other, _)| tool_name(other) != tool_name(tool));
+        let mut found: Vec<(usize, &Value)> =
+            others.map(|(other, nouns)| (nouns.iter().filter(|word| wanted.contains(word)).count(), *other)).collect();
+        // One that shares no word may still list the only kind of thing that the server has.
+        let is_only = found.len() == 1;
+        found.retain(|(shared, _)| *shared > 0 || is_only);
+        found.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
+        found.into_iter().take(MOST).map(|(_, tool)| tool).collect()
+    }
 }
 
 /// An input with values that were listed in the place of those that were made up; `None` where nothing fits.
@@ -102,8 +114,9 @@ mod tests {
         let get = tool("get_user", &needs("id", "string"));
         let (users, orders) = (tool("list_users", &json!({"type": "object"})), tool("list_orders", &json!({})));
         let search = tool("search_users", &needs("query", "string"));
-        assert_eq!(listing_tools(&get, &[&orders, &search, &users, &get]), [&users]);
-        assert_eq!(listing_tools(&tool("fetch", &json!({})), &[&orders]), [&orders]);
+        let all = [&orders, &search, &users, &get];
+        assert_eq!(ListingTools::among(&all).of(&get), [&users]);
+        assert_eq!(ListingTools::among(&[&orders]).of(&tool("fetch", &json!({}))), [&orders]);
         let guard = HarmGuard::new(&get, &ToolEffect::Reads, "/scratch");
         let listed = json!({"content": [{"type": "text", "text": "{\"users\": [{\"id\": 7}]}"}]});
         let made = json!({"id": "example"});

@@ -33,15 +33,18 @@ pub struct ParsedJson {
     pub size: usize,
     /// A key that is in one of its objects twice; the last value is kept.
     pub duplicate: Option<String>,
+    /// An integer that is larger than those that can be read exactly, as it is written.
+    pub inexact: Option<String>,
 }
 
 /// Reads a text that may take `most` bytes in memory.
 pub fn read(bytes: &[u8], most: usize) -> Result<ParsedJson, serde_json::Error> {
-    let count = Count { left: Cell::new(most), most, duplicate: RefCell::default() };
+    let count = Count::new(most);
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = Seed(&count).deserialize(&mut reader)?;
     reader.end()?;
-    Ok(ParsedJson { value, size: most - count.left.get(), duplicate: count.duplicate.into_inner() })
+    let inexact = if count.is_wide.get() { inexact_integer(bytes) } else { None };
+    Ok(ParsedJson { value, size: most - count.left.get(), duplicate: count.duplicate.into_inner(), inexact })
 }
 
 /// A text whose members were taken apart, with what is known about it.
@@ -53,6 +56,8 @@ pub struct ParsedMembers<const N: usize> {
     pub size: usize,
     /// A key that is in one of its objects twice; the last value is kept.
     pub duplicate: Option<String>,
+    /// An integer that is larger than those that can be read exactly, as it is written.
+    pub inexact: Option<String>,
 }
 
 /// The top level of a text.
@@ -70,11 +75,12 @@ pub fn read_members<const N: usize>(
     names: &[&str; N],
     most: usize,
 ) -> Result<ParsedMembers<N>, serde_json::Error> {
-    let count = Count { left: Cell::new(most), most, duplicate: RefCell::default() };
+    let count = Count::new(most);
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let top = reader.deserialize_any(MembersVisitor { count: &count, names })?;
     reader.end()?;
-    Ok(ParsedMembers { top, size: most - count.left.get(), duplicate: count.duplicate.into_inner() })
+    let inexact = if count.is_wide.get() { inexact_integer(bytes) } else { None };
+    Ok(ParsedMembers { top, size: most - count.left.get(), duplicate: count.duplicate.into_inner(), inexact })
 }
 
 /// A value within [`MOST`], for readers that decide themselves where it ends.
@@ -83,7 +89,7 @@ pub struct BoundedValue(pub Value);
 
 impl<'de> Deserialize<'de> for BoundedValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let count = Count { left: Cell::new(MOST), most: MOST, duplicate: RefCell::default() };
+        let count = Count::new(MOST);
         Seed(&count).deserialize(deserializer).map(Self)
     }
 }
@@ -108,13 +114,57 @@ pub fn is_too_large(error: &serde_json::Error) -> bool {
     error.to_string().starts_with(TOO_LARGE)
 }
 
+/// Beyond this, integers may be read as floating-point numbers: those below zero end earlier.
+const WIDE: f64 = 9_223_372_036_854_775_808.0;
+
+/// The first integer in a JSON text that a floating-point number cannot hold.
+fn inexact_integer(bytes: &[u8]) -> Option<String> {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let start = at;
+        match byte {
+            b'"' => {
+                at += 1;
+                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+            }
+            b'-' | b'0'..=b'9' => {
+                let is_part = |byte: &&u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-');
+                at += bytes[at..].iter().take_while(is_part).count();
+                let text = std::str::from_utf8(&bytes[start..at]).unwrap_or_default();
+                if is_inexact(text) {
+                    return Some(text.to_owned());
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// True for the text of an integer that is read as another one.
+pub fn is_inexact(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_integer = digits.len() > 18 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_exact = || text.parse::<u64>().is_ok() || text.parse::<i64>().is_ok();
+    is_integer && !is_exact() && text.parse::<f64>().is_ok_and(|float| format!("{float:.0}") != text)
+}
+
 struct Count {
     left: Cell<usize>,
     most: usize,
     duplicate: RefCell<Option<String>>,
+    /// True if a number may be an integer beyond those of 64 bits.
+    is_wide: Cell<bool>,
 }
 
 impl Count {
+    fn new(most: usize) -> Self {
+        Self { left: Cell::new(most), most, duplicate: RefCell::default(), is_wide: Cell::new(false) }
+    }
+
     fn take<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
         self.has(bytes)?;
         self.left.set(self.left.get() - bytes);
@@ -160,6 +210,9 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        if value.abs() >= WIDE {
+            self.0.is_wide.set(true);
+        }
         Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
     }
 
@@ -328,12 +381,50 @@ mod tests {
         assert_eq!(one.top, TopLevel::Members([Some(1.into()), Some(Value::Null)]));
         assert_eq!(one.duplicate, None);
         assert_eq!(members(r#"{"a":1,"a":2}"#).top, TopLevel::Members([Some(2.into()), None]));
-        for text in [r#"{"a":1,"a":2}"#, r#"{"c":1,"c":2}"#, r#"{"b":{"x":1,"x":2}}"#, "[1,2]", "7", "\"a\"", "{}"] {
+        for text in [
+            r#"{"a":1,"a":2}"#,
+            r#"{"c":1,"c":2}"#,
+            r#"{"b":{"x":1,"x":2}}"#,
+            "[1,2]",
+            "7",
+            "\"a\"",
+            "{}",
+            r#"{"a":18446744073709551617}"#,
+        ] {
             let (whole, apart) = (read(text.as_bytes(), MOST).expect("JSON"), members(text));
-            assert_eq!((apart.size, apart.duplicate), (whole.size, whole.duplicate), "{text}");
+            assert_eq!(
+                (apart.size, apart.duplicate, apart.inexact),
+                (whole.size, whole.duplicate, whole.inexact),
+                "{text}"
+            );
             if let TopLevel::Other(value) = apart.top {
                 assert_eq!(value, whole.value, "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn integers_that_are_read_as_others_are_seen() {
+        let inexact = |text: &str| read(text.as_bytes(), MOST).expect("JSON").inexact;
+        for exact in [
+            "18446744073709551615",
+            "-9223372036854775808",
+            "18446744073709551616",
+            "1e300",
+            "1.5e20",
+            "100000000000000000000",
+            "\"18446744073709551617\"",
+            "[1e20,\"\\\"18446744073709551617\"]",
+        ] {
+            assert_eq!(inexact(exact), None, "{exact}");
+        }
+        for (text, wanted) in [
+            ("18446744073709551617", "18446744073709551617"),
+            ("{\"a\":[1,-100000000000000000001]}", "-100000000000000000001"),
+            ("-9223372036854775809", "-9223372036854775809"),
+            ("[\"a\\\"\",123456789012345678901234567890]", "123456789012345678901234567890"),
+        ] {
+            assert_eq!(inexact(text).as_deref(), Some(wanted), "{text}");
         }
     }
 

@@ -110,8 +110,15 @@ impl ProcessEnd {
         let of_shell = self.code.filter(|code| *code > SHELL_SIGNAL).map(|code| code - SHELL_SIGNAL);
         self.signal.or(of_shell).is_some_and(|signal| CRASHES.contains(&signal))
     }
+
+    /// True if it was killed: by the system, for example, because it took too much memory.
+    pub fn was_killed(&self) -> bool {
+        self.signal == Some(KILLED)
+    }
 }
 
+/// The signal of the system for a process that takes too much memory.
+const KILLED: i32 = 9;
 /// SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS.
 const CRASHES: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 /// A shell exits with the signal of its command, added to this.
@@ -135,6 +142,7 @@ fn signal_name(signal: i32) -> Option<&'static str> {
         1 => "SIGHUP",
         2 => "SIGINT",
         4 => "SIGILL",
+        5 => "SIGTRAP",
         6 => "SIGABRT",
         8 => "SIGFPE",
         9 => "SIGKILL",

@@ -56,8 +56,14 @@ impl<R: BufRead> Events<R> {
         loop {
             self.buffer.clear();
             self.line += 1;
-            let line = (&mut self.input).take(LONGEST).read_until(b'\n', &mut self.buffer);
-            let read = line.map_err(|error| self.wrong(error.to_string()))?;
+            let mut read = self.read_at_most(LONG)?;
+            if read as u64 == LONG && self.buffer.last() != Some(&b'\n') {
+                // What cannot be an event is not read to its end.
+                if self.buffer.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
+                    return Err(self.wrong(format!("a line of more than {} KiB that is not an event", LONG >> 10)));
+                }
+                read += self.read_at_most(LONGEST - LONG)?;
+            }
             if read as u64 == LONGEST {
                 return Err(self.wrong(format!("the line is longer than {} MiB", LONGEST >> 20)));
             }
@@ -71,6 +77,11 @@ impl<R: BufRead> Events<R> {
                 });
             }
         }
+    }
+
+    fn read_at_most(&mut self, limit: u64) -> Result<usize, ReadError> {
+        let read = (&mut self.input).take(limit).read_until(b'\n', &mut self.buffer);
+        read.map_err(|error| self.wrong(error.to_string()))
     }
 
     fn wrong(&self, message: String) -> ReadError {
@@ -91,8 +102,14 @@ impl<R: BufRead> Iterator for Events<R> {
     }
 }
 
-/// A message of 64 MiB is the longest that is kept, and may be six times as long where everything in it is escaped.
-const LONGEST: u64 = 400 << 20;
+/// A message of 64 MiB is the longest that is kept, and is longer where it is escaped.
+const LONGEST: u64 = 200 << 20;
+
+/// A line from which on it is looked at before it is read to its end, and before it is decoded.
+const LONG: u64 = 4 << 20;
+
+/// The most values of a line: a few bytes of it may take forty times as many once they are decoded.
+const MOST_VALUES: usize = 2_000_000;
 
 const CUT_OFF: &str =
     "the log breaks off in the middle of this line; the run that wrote it did not end, or the file was cut";
@@ -110,6 +127,9 @@ fn decode(line: &[u8]) -> Result<Event, Wrong> {
         format: Option<u32>,
     }
 
+    if line.len() as u64 > LONG && values_of(line) > MOST_VALUES {
+        return Err(Wrong::Other(format!("it has more than {MOST_VALUES} values, which take too much memory")));
+    }
     let decoded = serde_json::from_slice::<Event>(line);
     // A later format may have other fields, so its number is looked at also where the rest cannot be read.
     let format = match &decoded {
@@ -135,9 +155,39 @@ fn decode(line: &[u8]) -> Result<Event, Wrong> {
     })
 }
 
+/// About how many values a line has: commas and brackets outside of its strings.
+fn values_of(line: &[u8]) -> usize {
+    let (mut count, mut at, mut is_string) = (0, 0, false);
+    while let Some(byte) = line.get(at) {
+        match byte {
+            b'\\' if is_string => at += 1,
+            b'"' => is_string = !is_string,
+            b',' | b'[' | b'{' if !is_string => count += 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    count
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_grows_is_refused_before_it_is_decoded() {
+        let log = format!("{HEAD}\n{{\"event\":\"run_started\",\"context\":[{}0]}}\n", "0,".repeat(3_000_000));
+        assert!(error(&log).contains("values"), "{}", error(&log));
+        let text = ",[{".repeat(3_000_000) + "\\\"";
+        assert_eq!(values_of(format!("{{\"a\":\"{text},,\",\"b\":[]}}").as_bytes()), 3);
+    }
+
+    #[test]
+    fn a_long_line_that_is_not_an_event_is_not_read_to_its_end() {
+        let endless = io::BufReader::new(io::repeat(0));
+        let error = read_events(endless).expect_err("it is not a log");
+        assert!(error.message.contains("not an event"), "{error}");
+    }
 
     const HEAD: &str =
         r#"{"event":"run_started","format":1,"program":"mcprove 0.1.0","started_unix_ms":0,"total":1,"jobs":1}"#;

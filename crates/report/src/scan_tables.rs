@@ -75,15 +75,23 @@ pub struct AuditFacts {
     pub verbosity: Verbosity,
 }
 
+/// The most bytes of the rows of a table: a server can list any number of tools.
+const MOST_TABLE: usize = 512 << 10;
+
 /// The result of an audit: the score, a table, and what to fix first.
 pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String {
     let mut text = String::new();
     run_findings(&mut text, report, style);
     let names = report.cases.iter().filter(|case| is_tool(case) || tool_verdict(case) != ToolVerdict::Works);
     let widest = names.map(|case| case.started.name.chars().count()).max().unwrap_or(0).clamp(4, 60);
+    let mut left_out = 0;
     for case in &report.cases {
         let verdict = tool_verdict(case);
         if verdict == ToolVerdict::Works && !is_tool(case) && !has_warning(case) {
+            continue;
+        }
+        if text.len() > MOST_TABLE {
+            left_out += 1;
             continue;
         }
         let word = style.paint(role(verdict), &format!("{:<16}", verdict.word()));
@@ -104,6 +112,9 @@ pub fn audit_table(report: &Report, facts: AuditFacts, style: &Style) -> String 
                 evidence::call(&mut text, call, &view);
             }
         }
+    }
+    if left_out > 0 {
+        let _ = writeln!(text, "{left_out} more are not shown; `--report FILE` has all of them");
     }
     text.push('\n');
     let counts = scan_counts(report);

@@ -39,6 +39,32 @@ fn rules(loaded: &Loaded) -> Vec<&str> {
 }
 
 #[test]
+fn an_integer_that_is_read_as_another_one_is_a_warning() {
+    let folder = Folder::new();
+    for (number, expected) in [
+        ("18446744073709551615", &[][..]),
+        ("18446744073709551616", &[]),
+        ("18446744073709551617", &["inexact-number"]),
+        ("-9223372036854775809", &["inexact-number"]),
+        ("\"18446744073709551617\"", &[]),
+        ("a 18446744073709551617", &[]),
+        ("12345678901234567890.5", &[]),
+    ] {
+        folder.write("a.yaml", &format!("server: {{command: x}}\nassert: {{tool: a, args: {{n: [{number}]}}}}\n"));
+        assert_eq!(rules(&load(&[folder.path().to_path_buf()], &options())), expected, "{number}");
+    }
+}
+
+#[test]
+fn a_list_of_more_tests_than_fit_into_memory_is_an_error() {
+    let folder = Folder::new();
+    let suite = |tests: usize| "servers: {s: {command: x}}\ntools:\n".to_owned() + &"- {}\n".repeat(tests);
+    folder.write("a.yaml", &suite(150_001));
+    let loaded = load(&[folder.path().to_path_buf()], &options());
+    assert_eq!((rules(&loaded), loaded.cases.len()), (vec!["too-large"], 0));
+}
+
+#[test]
 fn a_case_holds_what_was_written() {
     let loaded = load(&[PathBuf::from("tests/data/good.yaml")], &options());
     let [case, remote] = &loaded.cases[..] else { panic!("{:?}", loaded.findings) };

@@ -82,6 +82,8 @@ pub(crate) struct Measured {
     pub(crate) size: usize,
     /// A key that is in one of its objects twice.
     pub(crate) duplicate: Option<String>,
+    /// An integer that was read as another one.
+    pub(crate) inexact: Option<String>,
 }
 
 /// The meaning of the bytes of a frame; it never fails.
@@ -101,9 +103,9 @@ pub(crate) fn measure(bytes: &[u8]) -> Measured {
                 TopLevel::Members(members) => Members::new(members).into_message(),
                 TopLevel::Other(value) => from_value(value),
             };
-            Measured { message, size: read.size, duplicate: read.duplicate }
+            Measured { message, size: read.size, duplicate: read.duplicate, inexact: read.inexact }
         }
-        Err(error) => Measured { message: unreadable(bytes, &error), size: 0, duplicate: None },
+        Err(error) => Measured { message: unreadable(bytes, &error), size: 0, duplicate: None, inexact: None },
     };
     if marked && let Message::Reply(reply) = &mut measured.message {
         reply.body = ReplyBody::Broken("begins with a byte order mark".to_owned());

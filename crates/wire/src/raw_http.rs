@@ -10,7 +10,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::io::DuplexStream;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::Sender;
 use tokio::task::AbortHandle;
 
 use crate::sse_parser::{SseEvent, SseParser};
@@ -68,22 +68,22 @@ pub enum RawReply {
     Failed(String),
 }
 
-/// Sends a request; each part of the response is sent to `replies` with the number of the exchange.
+/// Sends a request; each part of the response is sent to `replies` with the number of the exchange. The server waits while
+/// `replies` is full.
 pub fn send_raw(
     route: HttpRoute,
     request: RawRequest,
     exchange: u64,
     limit: usize,
-    replies: UnboundedSender<(u64, RawReply)>,
+    replies: Sender<(u64, RawReply)>,
 ) -> AbortHandle {
     let task = tokio::spawn(async move {
-        let reply = |reply| {
-            let _ = replies.send((exchange, reply));
+        let replies = Replies { exchange, replies };
+        // Where nobody listens any more, nothing more is read.
+        let _ = match respond(&route, request).await {
+            Ok(response) => read(response, limit, &replies).await,
+            Err(why) => replies.send(RawReply::Failed(why)).await,
         };
-        match respond(&route, request).await {
-            Ok(response) => read(response, limit, &reply).await,
-            Err(why) => reply(RawReply::Failed(why)),
-        }
     });
     task.abort_handle()
 }
@@ -117,12 +117,27 @@ async fn respond(route: &HttpRoute, raw: RawRequest) -> Result<Response<Incoming
     }
 }
 
-async fn read(response: Response<Incoming>, limit: usize, reply: &(impl Fn(RawReply) + Sync)) {
+/// The way back of an exchange.
+struct Replies {
+    exchange: u64,
+    replies: Sender<(u64, RawReply)>,
+}
+
+/// The receiver is gone.
+struct Unheard;
+
+impl Replies {
+    async fn send(&self, reply: RawReply) -> Result<(), Unheard> {
+        self.replies.send((self.exchange, reply)).await.map_err(|_| Unheard)
+    }
+}
+
+async fn read(response: Response<Incoming>, limit: usize, replies: &Replies) -> Result<(), Unheard> {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers: Vec<(String, String)> =
         response.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
     let kind = response.headers().get("content-type").map(text).unwrap_or_default();
-    reply(RawReply::Head { status: response.status().as_u16(), headers });
+    replies.send(RawReply::Head { status: response.status().as_u16(), headers }).await?;
     let is_stream = kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream");
     let mut parser = SseParser::new(limit);
     let mut whole = Vec::new();
@@ -131,22 +146,24 @@ async fn read(response: Response<Incoming>, limit: usize, reply: &(impl Fn(RawRe
         let data = match frame.map(hyper::body::Frame::into_data) {
             Ok(Ok(data)) => data,
             Ok(Err(_)) => continue,
-            Err(error) => return reply(RawReply::Failed(error.to_string())),
+            Err(error) => return replies.send(RawReply::Failed(error.to_string())).await,
         };
         if !is_stream {
             whole.extend_from_slice(&data);
             if whole.len() > limit {
-                return reply(RawReply::Failed("the response is too long".to_owned()));
+                return replies.send(RawReply::Failed("the response is too long".to_owned())).await;
             }
             continue;
         }
-        match parser.push(&data) {
-            Ok(events) => events.into_iter().for_each(|event| reply(RawReply::Event(event))),
-            Err(_) => return reply(RawReply::Failed("an event is too long".to_owned())),
+        let Ok(events) = parser.push(&data) else {
+            return replies.send(RawReply::Failed("an event is too long".to_owned())).await;
+        };
+        for event in events {
+            replies.send(RawReply::Event(event)).await?;
         }
     }
     if !whole.is_empty() {
-        reply(RawReply::Body(Bytes::from(whole)));
+        replies.send(RawReply::Body(Bytes::from(whole))).await?;
     }
-    reply(RawReply::Ended);
+    replies.send(RawReply::Ended).await
 }

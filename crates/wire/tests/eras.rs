@@ -62,6 +62,28 @@ async fn connect(endpoint: &Endpoint, protocol: Protocol) -> Result<Session, Box
 }
 
 #[tokio::test]
+async fn a_server_that_crashes_after_its_last_reply_is_odd() {
+    for (end, wanted) in [
+        ("kill -SEGV $$", Some("SIGSEGV")),
+        ("kill -KILL $$", Some("SIGKILL")),
+        ("exit 139", Some("139")),
+        ("exit 3", None),
+        // Some servers end their group like this, and others wait for the signal.
+        ("kill -TERM $$", None),
+        ("trap 'exit 143' TERM; while :; do sleep 0.05; done", None),
+    ] {
+        let server = shell(&format!("at_end() {{ {end}; }}; trap at_end EXIT"), &initialize());
+        let session = connect(&server, Protocol::Legacy).await.expect("it opens");
+        let closing = session.close().await;
+        let found: Vec<&str> = closing.oddities.iter().map(|finding| finding.message.as_str()).collect();
+        match wanted {
+            Some(how) => assert!(found.len() == 1 && found[0].contains(how), "{end}: {found:?}"),
+            None => assert!(found.is_empty(), "{end}: {found:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_is_silent_to_the_probe_is_legacy() {
     let server = shell("", &initialize());
     let mut session = connect(&server, Protocol::Auto).await.expect("it is a legacy server");

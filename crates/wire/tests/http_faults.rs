@@ -258,6 +258,32 @@ async fn a_reply_with_another_status_of_success_is_odd() {
 }
 
 #[tokio::test]
+async fn a_reply_with_two_content_types_is_odd() {
+    for second in ["application/json", "text/event-stream"] {
+        let (exchange, closing) = call(&SessionOptions::default(), move |seen, out| {
+            let headers = [("content-type", "application/json"), ("content-type", second)];
+            out.answer(200, &headers, reply(seen).to_string().as_bytes());
+        })
+        .await;
+        assert!(matches!(exchange.outcome, Outcome::Result(_)), "{second}: {:?}", exchange.outcome);
+        assert_eq!(rules(&closing), ["repeated-content-type"], "{second}");
+    }
+}
+
+#[tokio::test]
+async fn an_integer_that_is_read_as_another_one_is_odd() {
+    for (number, expected) in [("18446744073709551615", &[][..]), ("18446744073709551617", &["inexact-number"])] {
+        let (exchange, closing) = call(&SessionOptions::default(), move |seen, out| {
+            let body = reply(seen).to_string().replacen("\"content\":[]", &format!("\"content\":[],\"n\":{number}"), 1);
+            out.answer(200, &[JSON], body.as_bytes());
+        })
+        .await;
+        assert!(matches!(exchange.outcome, Outcome::Result(_)), "{number}: {:?}", exchange.outcome);
+        assert_eq!(rules(&closing), expected, "{number}");
+    }
+}
+
+#[tokio::test]
 async fn an_error_with_a_status_is_the_answer_of_the_request_it_belongs_to() {
     let peer = HttpPeer::start(|seen, out| {
         if honest(&seen, &out) {

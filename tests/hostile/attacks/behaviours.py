@@ -474,6 +474,7 @@ id_next = broken(lambda i, t: message(i + 1, t) + "\n")
 id_last = broken(lambda i, t: message(i - 1, t) + "\n")
 cut_line = broken(lambda i, t: message(i, t)[:-2] + "\n")
 utf16 = broken(lambda i, t: (message(i, t) + "\n").encode("utf-16-le"))
+inexact_number = broken(lambda i, t: message(i, t, ',"structuredContent":{"n":18446744073709551617}') + "\n")
 latin1 = broken(lambda i, t: (message(i, t + " \u00e9")).encode().replace(b"\\u00e9", b"\xe9") + b"\n")
 
 
@@ -563,6 +564,8 @@ status_500_late = with_status(500, skip=5)
 status_500_stream = with_status(500, "text/event-stream", stream=True)
 status_401_stream = with_status(401, "text/event-stream", stream=True)
 kind_text = with_status(200, "text/plain")
+kind_twice = with_status(200, headers=[("content-type", "text/html")])
+kind_same_twice = with_status(200, headers=[("content-type", "application/json")])
 kind_none = with_status(200, "")
 kind_jsonp = with_status(200, "application/javascript")
 
@@ -638,6 +641,9 @@ secret_entities = token_as(lambda t: t.replace("&", "&amp;").replace("/", "&sol;
 secret_long_entities = token_as(lambda t: "".join(f"&#{ord(c):08d};" for c in t))
 secret_percent_u = token_as(lambda t: "".join(f"%u{ord(c):04x}" for c in t))
 secret_capitals = token_as(str.upper)
+secret_css = token_as(lambda t: "".join(f"\\{ord(c):x} " for c in t))
+secret_css_of_six = token_as(lambda t: "".join(f"\\{ord(c):06X}" for c in t))
+secret_css_escape = token_as(lambda t: re.sub(r"([^\w])", r"\\\1", t))
 
 
 class secret_key:

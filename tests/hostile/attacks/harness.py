@@ -147,6 +147,9 @@ def encodings(secret):
     yield "".join(f"%u{ord(c):04x}" for c in secret)
     yield "".join(f"&#{ord(c):08d};" for c in secret)
     yield secret.upper()
+    yield "".join(f"\\{ord(c):x} " for c in secret).strip()
+    yield "".join(f"\\{ord(c):06X}" for c in secret)
+    yield re.sub(r"([^\w])", r"\\\1", secret)
     for inner in (b"Authorization: Basic " + base64.b64encode(b"u:" + raw), f"a=b&secret={urllib.parse.quote(secret, safe='')}".encode(), json.dumps({"token": secret}).replace("/", "\\/").encode()):
         yield base64.b64encode(inner).decode()[28:-4]
     # What is broken into lines is shown as it is, or as JSON.
@@ -285,6 +288,8 @@ def judged(attack, place):
         wrong.append(f"late: {took:.0f} s")
     elif code not in attack.codes:
         wrong.append(f"code {code}, not {sorted(attack.codes)}")
+    if re.search("cannot be used multiple times|required arguments were not provided|cannot be used with", said):
+        wrong.append("not made: the command line is refused")
     if "panicked at" in said or "internal error" in said and code == 70:
         wrong.append("panic")
     if memory > attack.memory:
@@ -382,7 +387,7 @@ def files_wrong(attack, place, given, said):
             continue
         size, text = path.stat().st_size, read(path)
         name = path.relative_to(place.home)
-        is_log = path.suffix == ".ndjson"
+        is_log = path.suffix in (".ndjson", ".png", ".wav", ".jpg", ".bin")
         if size > (256 << 20 if is_log else attack.report):
             wrong.append(f"{name} has {size} bytes")
         shown = None if attack.may_say_secret else leak(text)

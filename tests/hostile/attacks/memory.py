@@ -141,6 +141,8 @@ for flood in ["notification-flood", "growing-zeros", "stdout-endless", "stderr-f
 for flood in ["sse-flood", "get-flood", "big-headers", "big-error-page"]:
     ATTACKS.append(Attack(f"http {flood} against call", ["call", "echo", "text=zebra", "--timeout", "30s", "--url", "{url}"], http=flood, seconds=150))
     ATTACKS.append(Attack(f"http {flood} against bench", ["bench", "--tool", "echo", "--args", '{"text":"x"}', "--calls", "8", "--clients", "4", "--timeout", "30s", "--url", "{url}"], http=flood, seconds=150))
+for flood in ["sse-flood", "get-flood", "big-error-page", "big-login"]:
+    ATTACKS.append(Attack(f"http {flood} against conformance", ["conformance", "--timeout", "10s", "--url", "{url}"], http=flood, seconds=240))
 ATTACKS += [
     Attack("a client that floods a mock", ["mock", "--tools-from", "m.yaml"], {"m.yaml": MANIFEST}, shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
     Attack("a client that never reads a mock", ["mock", "--tools-from", "m.yaml"], {"m.yaml": MANIFEST}, drive=deaf_client, seconds=60),

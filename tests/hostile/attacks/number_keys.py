@@ -145,3 +145,12 @@ for limit in [5, 6, 7, 8, 10, 12, 16, 24]:
     for command in ("diff '{evil} honest' '{evil} honest'", "host s.yaml --scripted good", "lock --server '{evil} honest'", "ui --no-open", "mcp"):
         ATTACKS.append(Attack(f"{limit} descriptors for {command.split()[0]}", [], dict(FILES), shell=f'ulimit -n {limit}; exec "$0" {command}',
                               drive=interrupted_after(6), codes={0, 1, 2, 130}, seconds=30))
+# A limit on the size of files: what cannot be written is an error, and the other reports are there.
+for blocks in [0, 1, 16]:
+    for name, command in {
+        "run": "run case.yaml --html out/run.html --tap out/run.tap", "run --events": "run case.yaml --events out/log.ndjson --tap out/run.tap", "lock": "lock --server '{evil} honest'",
+        "generate": "generate --output out/evals --server '{evil} honest'", "report": "report log --html out/run.html", "schema-lint": "schema-lint --all --server '{evil} honest' --sarif out/lint.sarif",
+    }.items():
+        ATTACKS.append(Attack(f"files of at most {blocks} blocks for {name}", [], dict(FILES), shell=f'ulimit -f {blocks}; exec "$0" {command}', codes={0, 1, 2}, seconds=40))
+ATTACKS.append(Attack("a report that may not be so large is named, and the others are written", [], {"case.yaml": case(HONEST)}, shell='ulimit -f 16; exec "$0" run case.yaml --html out/run.html --tap out/run.tap', codes={2},
+                      says=["run.html", "File too large"], check=lambda place, out, err, code: [] if (place.home / "out/run.tap").exists() else ["the other report is missing"], seconds=40))

@@ -55,6 +55,9 @@ for number, bomb in enumerate(behaviours.BOMBS):
             against = [] if name.startswith(("diff", "snapshot")) else subject("input-bomb", bomb)
             shown = {"output": 128 << 20, "raw_output": True} if name in ("lock as JSON", "list --schema") else {}
             ATTACKS.append(Attack(f"{bomb} as input schema against {name}", [*argv, *against], files, seconds=90, report=64 << 20, **shown))
+for result in ["result-of-many-errors", "result-of-any-of", "result-of-enum", "result-of-names", "result-of-json"]:
+    for protocol in ([], ["--protocol", "2025-11-25"]):
+        ATTACKS.append(Attack(f"{result} against conformance{' of one revision' if protocol else ''}, later", ["conformance", "--timeout", "10s", *protocol, *subject(result)], seconds=240))
 for bomb in behaviours.BOMBS[::4]:
     ATTACKS.append(Attack(f"{bomb} against inspect_server, propose_tests and audit of mcp", ["mcp", "--add-server", f"s={{evil}} input-bomb {bomb}"],
                           drive=as_agent(*[(tool, {"server": "s"}) for tool in ("inspect_server", "propose_tests", "audit")]), seconds=150))

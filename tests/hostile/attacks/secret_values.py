@@ -112,12 +112,14 @@ PARTS = {"a word": "correcthorsebatterystaple", "a number": "9081726354433"}
 
 
 def lacks(secret):
-    return lambda place, out, err, code: ["shows the secret"] if secret in out + err + written(place) or any(secret in path.read_text(errors="replace") for path in place.home.glob("*.lock")) else []
+    """Neither what is printed nor any file or its name has the secret."""
+    return lambda place, out, err, code: ["shows the secret"] if secret in out + err + written(place) or any(secret in path.read_text(errors="replace") for path in place.home.glob("*.lock")) or any(secret in path.name for path in place.home.rglob("*")) else []
 
 
 for name, secret in PARTS.items():
     for command in [["call", "echo", "text=a", "--json"], ["call", "echo", "text=a", "--raw"], ["list", "--json"], ["lock"], ["lock", "--json"], ["audit", "--yes", "--json"], ["fuzz", "--yes", "--runs", "3", "--json"], ["schema-lint", "--all", "--json"], ["schema-lint", "--all"],
-                    ["schema-lint", "--all", "--sarif", "out/lint.sarif"], ["doctor", "--json"], ["negative", "--yes", "--json"]]:
+                    ["schema-lint", "--all", "--sarif", "out/lint.sarif"], ["doctor", "--json"], ["negative", "--yes", "--json"],
+                    ["generate", "--output", "out/evals"], ["init", "out/evals", "--no-workflow"], ["audit", "--yes", "--output", "out/evals"]]:
         ATTACKS.append(Attack(f"{name} as a key against {' '.join(command)}", [*command, "--env", f"TOKEN={secret}", *subject("secret-key")], check=lacks(secret), env={"TOKEN": secret}))
     for command in (["run", "case.yaml", *EVERYTHING], ["snapshot", "case.yaml", "--catalog", "--update"], ["snapshot", "case.yaml", "--catalog", "--json"], ["coverage", "case.yaml", "--json"]):
         ATTACKS.append(Attack(f"{name} of the suite as a key against {' '.join(command[:4])}", command, {"case.yaml": case(evil("secret-key"), "{contains: [nothing]}")}, check=lacks(secret), env={"TOKEN": secret}))

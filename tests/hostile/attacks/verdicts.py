@@ -8,12 +8,12 @@ STDIO = [
     "two-replies", "error-and-result", "is-error-text", "is-error-number", "content-null", "content-object", "text-number",
     "version-one", "version-number", "nan", "single-quotes", "comment", "trailing-comma", "id-float",
     "id-list", "id-next", "id-last", "cut-line", "utf16", "latin1", "segfault-after", "segfault-at-end",
-    "shell-segfault-at-end",
+    "shell-segfault-at-end", "inexact-number",
 ]
 HTTP = [
     "status-201", "status-202", "status-300", "status-400", "status-401", "status-403", "status-401-login", "status-402",
     "status-407", "status-418", "status-429", "status-451", "status-502", "status-599", "status-500-stream",
-    "status-401-stream", "length-and-encoding", "kind-text", "kind-none", "kind-jsonp", "early-http", "reply-on-notification", "status-204", "status-304",
+    "status-401-stream", "length-and-encoding", "kind-text", "kind-none", "kind-jsonp", "kind-twice", "kind-same-twice", "early-http", "reply-on-notification", "status-204", "status-304",
 ]
 ATTACKS = [
     Attack(f"{name} passes no strict run", ["run", "case.yaml", "--strict"], {"case.yaml": case(evil(name), timeout="5s")}, codes={1})
@@ -23,6 +23,10 @@ ATTACKS += [
     Attack(f"http {name} passes no strict run", ["run", "case.yaml", "--strict"], {"case.yaml": case(over_http(), timeout="5s")},
            http=name, codes={1})
     for name in HTTP
+]
+ATTACKS += [
+    Attack(f"an integer of more than 64 bits in a suite, as {kind}", ["run", "case.yaml", "--strict"], {"case.yaml": case(evil("honest"), expect)}, codes={1, 2}, says=["18446744073709551617"])
+    for kind, expect in [("a value", "{json_path: {$.n: 18446744073709551617}}"), ("a list", "{json_path: {$.n: [1, 18446744073709551617]}}")]
 ]
 SIX = [f"{{name: t{number}, tool: echo, args: {{text: zebra}}, expect: {{contains: [zebra]}}}}" for number in range(8)]
 ATTACKS += [

@@ -1,5 +1,6 @@
 //! `mcprove host`: does a client cope with bad servers?
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use mcprove_engine::{HOST_PIPE, HostOptions, HostPlayed, HostScanOptions, Player, ScanResult, plan_host};
-use mcprove_model::{ExitStatus, Override, Report, ServerSpec, SourceFile, Target, Verdict};
+use mcprove_model::{CaseReport, ExitStatus, Override, ServerSpec, SourceFile, Target, Verdict};
 use mcprove_report::Shows;
 use mcprove_suite::load::bounded_read;
 use mcprove_suite::scenario_file::{self, ConfigFormat, Scenario};
@@ -147,7 +148,7 @@ fn scenarios(paths: &[PathBuf]) -> Result<Vec<Scenario>, Failure> {
     for path in paths {
         for file in files(path)? {
             let shown = file.display().to_string();
-            let text = bounded_read::read_to_string(&file).map_err(|error| {
+            let text = bounded_read::read_written(&file).map_err(|error| {
                 Failure::new(
                     format!("`{shown}` could not be read: {error}"),
                     "give a scenario file or a folder of them",
@@ -227,9 +228,16 @@ fn key() -> String {
 /// The reactions of the client, a line for each fault it met.
 fn table(outcome: &RunOutcome) -> String {
     let mut text = String::new();
+    let cases: HashMap<usize, &CaseReport> =
+        outcome.report.cases.iter().map(|case| (case.started.index, case)).collect();
+    let mut left_out = 0;
     for (index, result) in &outcome.scanned {
         let ScanResult::Host(HostPlayed { reactions, rules, requests }) = result else { continue };
-        let name = name_of(&outcome.report, *index);
+        if text.len() > MOST_TABLE {
+            left_out += 1;
+            continue;
+        }
+        let name = cases.get(index).map(|case| name_of(case)).unwrap_or_default();
         let _ = writeln!(text, "\n{name}: {requests} requests; {} client rules hold, {} broken", rules.0, rules.1);
         for reaction in reactions.iter().take(LINES) {
             let _ = writeln!(text, "  {}", reaction.line());
@@ -238,15 +246,20 @@ fn table(outcome: &RunOutcome) -> String {
             let _ = writeln!(text, "  and {} more", reactions.len() - LINES);
         }
     }
+    if left_out > 0 {
+        let _ = writeln!(text, "\n{left_out} more scenarios are not listed");
+    }
     text
 }
 
 /// The most faults that are listed of a scenario.
 const LINES: usize = 8;
 
-fn name_of(report: &Report, index: usize) -> String {
-    let case = report.cases.iter().find(|case| case.started.index == index);
-    let is_good = case.and_then(|case| case.finished.as_ref()).is_some_and(|end| end.verdict == Verdict::Passed);
+/// The most bytes of the list of scenarios.
+const MOST_TABLE: usize = 256 << 10;
+
+fn name_of(case: &CaseReport) -> String {
+    let is_good = case.finished.as_ref().is_some_and(|end| end.verdict == Verdict::Passed);
     let mark = if is_good { "" } else { " (failed)" };
-    case.map(|case| format!("{}{mark}", case.started.name)).unwrap_or_default()
+    format!("{}{mark}", case.started.name)
 }

@@ -184,7 +184,7 @@ pub(super) fn question(name: &str, field: &Value, root: &Value, required: bool) 
 }
 
 fn read(path: &Path) -> Result<ClientCapabilities, Failure> {
-    let text = bounded_read::read_to_string(path).map_err(|error| {
+    let text = bounded_read::read_written(path).map_err(|error| {
         Failure::new(format!("`{}` could not be read: {error}", path.display()), "give a YAML file with answers")
     })?;
     let (client, findings) = answers::parse(&SourceFile::new(path.to_string_lossy(), text));

@@ -59,7 +59,7 @@ fn pair(word: &str) -> Result<Pair, Failure> {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    bounded_read::read_to_string(path).map_err(|error| {
+    bounded_read::read_written(path).map_err(|error| {
         Failure::new(format!("`{}` could not be read: {error}", path.display()), "give the path of a text file")
     })
 }

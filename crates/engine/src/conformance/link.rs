@@ -3,10 +3,11 @@
 mod ending;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcprove_judge::conformance::{Channel, Entry, Payload, Recording, What, is_same_id};
+use mcprove_judge::conformance::{Channel, Entry, Payload, Recording, ReplyMemory, What, is_same_id};
 use mcprove_mock::Mock;
 use mcprove_model::{Era, Revision};
 use mcprove_wire::{HttpRoute, Limits, Program, RawLine, RawPipe, RawReply, RawRequest, send_raw};
@@ -58,6 +59,9 @@ pub struct Pace {
     pub grace: Duration,
 }
 
+/// Parts of HTTP responses that wait to be taken in; beyond that, the server waits.
+pub(super) const REPLIES: usize = 8;
+
 /// A conversation.
 pub(super) struct Link {
     wire: Wire,
@@ -72,6 +76,7 @@ pub(super) struct Link {
     pub(super) session: Option<String>,
     is_agreed: bool,
     is_closed: bool,
+    memory: Arc<ReplyMemory>,
 }
 
 enum Wire {
@@ -85,8 +90,8 @@ struct Web {
     headers: Vec<(String, String)>,
     exchanges: u64,
     open: HashMap<u64, AbortHandle>,
-    sender: mpsc::UnboundedSender<(u64, RawReply)>,
-    receiver: mpsc::UnboundedReceiver<(u64, RawReply)>,
+    sender: mpsc::Sender<(u64, RawReply)>,
+    receiver: mpsc::Receiver<(u64, RawReply)>,
 }
 
 /// A header that differs from the usual: another value, or none.
@@ -107,6 +112,7 @@ impl Link {
         probe: &'static str,
         revision: Revision,
         pace: Pace,
+        memory: &Arc<ReplyMemory>,
     ) -> Result<Self, String> {
         let limits = Limits::default();
         let wire = match endpoint {
@@ -122,7 +128,7 @@ impl Link {
                 Wire::Pipe(Box::new(pipe))
             }
             Endpoint::Http { route, url, headers } => {
-                let (sender, receiver) = mpsc::unbounded_channel();
+                let (sender, receiver) = mpsc::channel(REPLIES);
                 let (route, url, headers) = (route.clone(), url.clone(), headers.clone());
                 Wire::Http(Box::new(Web { route, url, headers, exchanges: 0, open: HashMap::new(), sender, receiver }))
             }
@@ -139,6 +145,7 @@ impl Link {
             session: None,
             is_agreed: false,
             is_closed: false,
+            memory: Arc::clone(memory),
         })
     }
 
@@ -454,7 +461,11 @@ impl Link {
     }
 
     fn received(&mut self, exchange: u64, bytes: Bytes) {
-        let payload = Payload::new(bytes);
+        let payload = self.memory.read(bytes);
+        if self.memory.is_used_up() {
+            // A server that floods its client is not listened to.
+            self.is_closed = true;
+        }
         let answer = payload.json.as_ref().and_then(|json| answer_to(json, &self.recording.client, self.policy));
         self.note(exchange, "", What::Received(payload));
         if let Some(answer) = answer.filter(|_| !self.is_modern()) {

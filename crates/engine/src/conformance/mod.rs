@@ -14,9 +14,10 @@ mod probe_second;
 mod probe_tokens;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
-use mcprove_judge::conformance::{CallOptions, CallPlan, Channel, Evidence, ListDigest, Recording, calls};
+use mcprove_judge::conformance::{CallOptions, CallPlan, Channel, Evidence, ListDigest, Recording, ReplyMemory, calls};
 use mcprove_judge::generate::Places;
 use mcprove_judge::tool_effect::Consent;
 use mcprove_model::{Era, Revision};
@@ -54,6 +55,8 @@ pub struct ProbeOptions {
     pub places: Option<Places>,
     /// Where tokens come from, if they are tested.
     pub tokens: Option<TokenProbe>,
+    /// Memory for what the server sends.
+    pub memory: Arc<ReplyMemory>,
 }
 
 impl Default for ProbeOptions {
@@ -65,6 +68,7 @@ impl Default for ProbeOptions {
             scratch: "/nonexistent/mcprove-scratch".to_owned(),
             places: None,
             tokens: None,
+            memory: Arc::default(),
         }
     }
 }
@@ -91,6 +95,9 @@ impl Survey {
 /// The longest time that a server may take to exit.
 const LONGEST_GRACE: Duration = Duration::from_secs(15);
 
+/// Why a server is not judged that sends more than can be kept.
+pub(crate) const FLOODED: &str = "the server flooded mcprove with messages of more than 80 MiB; the rest was not read";
+
 /// Versions that no server knows.
 const JUNK: [&str; 2] = ["1999-01-01", "2099-12-31"];
 
@@ -102,7 +109,7 @@ pub async fn survey(endpoint: &Endpoint, options: &ProbeOptions) -> Result<Surve
     let mut pace = options.pace;
     let versions: Vec<&str> = Revision::ALL.iter().map(|revision| revision.as_str()).chain(JUNK).collect();
     let began = Instant::now();
-    let first = offer(endpoint, versions[0], pace).await?;
+    let first = offer(endpoint, versions[0], pace, &options.memory).await?;
     if first.answered {
         // A silent server is not waited for much longer than a talkative one.
         pace.start = pace.start.min(pace.timeout.max(began.elapsed() * 4));
@@ -119,11 +126,11 @@ pub async fn survey(endpoint: &Endpoint, options: &ProbeOptions) -> Result<Surve
         }
         let second = async {
             match pair.get(1) {
-                Some(version) => offer(endpoint, version, pace).await.map(Some),
+                Some(version) => offer(endpoint, version, pace, &options.memory).await.map(Some),
                 None => Ok(None),
             }
         };
-        let (first, second) = tokio::join!(offer(endpoint, pair[0], pace), second);
+        let (first, second) = tokio::join!(offer(endpoint, pair[0], pace, &options.memory), second);
         offers.push(first?);
         offers.extend(second?);
     }
@@ -131,7 +138,7 @@ pub async fn survey(endpoint: &Endpoint, options: &ProbeOptions) -> Result<Surve
         served.extend(offer.served);
         recordings.push(offer.recording);
     }
-    let mut link = Link::open(endpoint, "survey", Revision::NEWEST, pace)?;
+    let mut link = Link::open(endpoint, "survey", Revision::NEWEST, pace, &options.memory)?;
     let reply = link.request("first-discover", "server/discover", json!({})).await;
     if reply.is_some_and(|reply| reply["result"]["capabilities"].is_object() || reply["error"]["code"] == -32022) {
         served.push(Revision::NEWEST);
@@ -147,8 +154,8 @@ struct Offer {
     recording: Recording,
 }
 
-async fn offer(endpoint: &Endpoint, version: &str, pace: Pace) -> Result<Offer, String> {
-    let mut link = Link::open(endpoint, "negotiate", Revision::NEWEST_LEGACY, pace)?;
+async fn offer(endpoint: &Endpoint, version: &str, pace: Pace, memory: &Arc<ReplyMemory>) -> Result<Offer, String> {
+    let mut link = Link::open(endpoint, "negotiate", Revision::NEWEST_LEGACY, pace, memory)?;
     let info = json!({"name": "mcprove", "version": env!("CARGO_PKG_VERSION")});
     let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": info});
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
@@ -196,8 +203,12 @@ pub async fn examine(
         }
         evidence.recordings.push(probe_hostile::run(&scene).await?);
     }
+    if options.memory.is_used_up() {
+        return Err(FLOODED.to_owned());
+    }
     evidence.recordings.extend(survey.recordings.iter().cloned());
     evidence.notes.extend(scene.catalog.cut.values().cloned());
+    evidence.notes.extend(options.memory.note());
     Ok(evidence)
 }
 
@@ -247,7 +258,7 @@ impl Scene<'_> {
     }
 
     fn open(&self, probe: &'static str) -> Result<Link, String> {
-        let mut link = Link::open(self.endpoint, probe, self.revision, self.options.pace)?;
+        let mut link = Link::open(self.endpoint, probe, self.revision, self.options.pace, &self.options.memory)?;
         self.give_schemas(&mut link);
         Ok(link)
     }

@@ -1,6 +1,6 @@
 //! Lists: walked to their end, read again, asked with a wrong cursor.
 
-use mcprove_judge::conformance::ListDigest;
+use mcprove_judge::conformance::{ListDigest, key_member};
 use serde_json::{Value, json};
 
 use super::Catalog;
@@ -22,6 +22,9 @@ const MOST_PAGES: usize = 50;
 
 /// Maximum number of items of a list that are kept and judged.
 const MOST_LISTED: usize = 2_000;
+
+/// The longest name or URI of an item that is used: it is in every message about it.
+const LONGEST_KEY: usize = 4 << 10;
 
 /// A list that was walked.
 #[derive(Default)]
@@ -53,6 +56,11 @@ pub(super) async fn walk(link: &mut Link, label: &str, kind: Kind) -> Walked {
     for page in 1.. {
         let from = link.recording.entries.len();
         let Some(mut reply) = link.request(format!("{label}:{name}"), method, params).await else { break };
+        if link.recording.has_shortened(from) {
+            let count = walked.items.len();
+            walked.cut = Some(format!("the {name} take too much memory; the first {count} were judged"));
+            break;
+        }
         let left = MOST_LISTED - walked.items.len();
         let list = reply.get_mut("result").and_then(|result| result.get_mut(member)).map(Value::take);
         if let Some(Value::Array(mut list)) = list {
@@ -104,6 +112,14 @@ pub(super) async fn read(link: &mut Link, catalog: &mut Catalog) {
             link.request(format!("bad-cursor:{name}"), method, json!({"cursor": "no-such-cursor"})).await;
             link.recording.shorten_repeats(from, name, &catalog.digests[name]);
             walk_again(link, "list-2", kind, catalog).await;
+        }
+        let (items, long): (Vec<Value>, Vec<Value>) = items
+            .into_iter()
+            .partition(|item| item[key_member(name)].as_str().is_none_or(|key| key.len() <= LONGEST_KEY));
+        if !long.is_empty() {
+            let note =
+                format!("{} of the {name} have names of more than {LONGEST_KEY} bytes and are not used", long.len());
+            catalog.cut.insert(name, note);
         }
         match name {
             "tools" => catalog.tools = items,

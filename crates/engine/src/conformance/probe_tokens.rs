@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::link::{Endpoint, Link};
+use super::link::{Endpoint, Link, REPLIES};
 use super::probe_auth::{first_message, last_challenge, probe, with_query};
 use super::{ProbeOptions, Scene};
 
@@ -37,7 +37,7 @@ pub async fn authorized(endpoint: Endpoint, options: &ProbeOptions) -> Result<En
     let Endpoint::Http { route, url, mut headers } = endpoint else { return Ok(endpoint) };
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
         let bare = Endpoint::Http { route: route.clone(), url: url.clone(), headers: headers.clone() };
-        let mut link = Link::open(&bare, "tokens", Revision::NEWEST_LEGACY, options.pace)?;
+        let mut link = Link::open(&bare, "tokens", Revision::NEWEST_LEGACY, options.pace, &options.memory)?;
         probe(&mut link, "token-none", &[]).await;
         let scope = challenged_scope(&link);
         link.close().await;
@@ -199,7 +199,7 @@ impl Issuer<'_> {
             if kind.is_empty() { Vec::new() } else { vec![("content-type".to_owned(), kind.as_bytes().to_vec())] };
         let body = Bytes::from(body.to_owned());
         let request = RawRequest { method: method.to_owned(), url: url.to_owned(), headers, body };
-        let (sender, mut replies) = mpsc::unbounded_channel();
+        let (sender, mut replies) = mpsc::channel(REPLIES);
         let exchange = send_raw(self.route.clone(), request, 0, LIMIT, sender);
         let waited = timeout(self.patience, async {
             while let Some((_, reply)) = replies.recv().await {

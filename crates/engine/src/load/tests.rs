@@ -270,7 +270,9 @@ async fn a_load_that_is_stopped_is_what_there_was_until_then() {
         serve_until(
             peer,
             None,
-            || drop(LEFT.fetch_sub(1, Ordering::SeqCst)),
+            || {
+                LEFT.fetch_sub(1, Ordering::SeqCst);
+            },
             |_, _| async {
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 Some(text("ok"))
@@ -306,11 +308,14 @@ async fn sessions_that_cannot_be_opened_are_counted_by_phase_and_closed() {
             tokio::time::sleep(Duration::from_millis(10)).await;
             Some(text("ok"))
         };
-        serve_until(peer, refused, || drop(LEFT.fetch_sub(1, Ordering::SeqCst)), quick);
+        let gone = || {
+            LEFT.fetch_sub(1, Ordering::SeqCst);
+        };
+        serve_until(peer, refused, gone, quick);
     }
-    let servers: [(&str, fn(Peer)); 2] =
-        [("handshake", |peer| every_second(peer, "initialize")), ("list", |peer| every_second(peer, "tools/list"))];
-    for (phase, server) in servers {
+    let no_handshake: fn(Peer) = |peer| every_second(peer, "initialize");
+    let no_list: fn(Peer) = |peer| every_second(peer, "tools/list");
+    for (phase, server) in [("handshake", no_handshake), ("list", no_list)] {
         for session_per in [SessionPer::Client, SessionPer::Calls(2)] {
             let four = LoadOptions { clients: 4, session_per, calls: Some(100), ..options(constant(4.0, 60), false) };
             let record = load(four, Sessions::Peer(server)).await;

@@ -16,7 +16,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::task::JoinSet;
 
 use super::{Connections, Scan, ScanCase, ScanEnd, ScanFuture, ScanSubject};
-use crate::conformance::{Endpoint, Pace, ProbeOptions, TokenProbe, authorized, examine, survey};
+use crate::conformance::{Endpoint, FLOODED, Pace, ProbeOptions, TokenProbe, authorized, examine, survey};
 use crate::fuzz::connection::ConnectionLog;
 use crate::record::CaseRecord;
 
@@ -255,9 +255,9 @@ impl RuleCase {
             let mut runs = shared.runs.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(runs.entry((variant, trial)).or_default())
         };
-        let endpoint = case.context.opener.raw_endpoint(case.server, case.fixture_guard.variables()).await;
         let verdicts = examined.verdicts.get_or_init(|| async {
-            let Some(endpoint) = endpoint else {
+            let opener = &case.context.opener;
+            let Some(endpoint) = opener.raw_endpoint(case.server, case.fixture_guard.variables()).await else {
                 return Err("only servers over stdio and Streamable HTTP can be tested".to_owned());
             };
             let tokens = shared.probe.tokens.clone();
@@ -266,6 +266,7 @@ impl RuleCase {
                 tokens: tokens.map(|probe| TokenProbe { tokens: own.clone(), ..probe }),
                 scratch: case.fixture_guard.scratch().to_owned(),
                 places: case.fixture_guard.places(),
+                memory: Arc::default(),
                 ..shared.probe.clone()
             };
             shared.examine(endpoint, probe, only).await
@@ -283,7 +284,8 @@ impl RuleCase {
                 if examined.has_failed.swap(true, Ordering::Relaxed) {
                     return ScanEnd::Skipped(format!("blocked: {why}"));
                 }
-                case.record.findings.push(Finding::error("no-session", why.clone()));
+                let kind = if why == FLOODED { "flood" } else { "no-session" };
+                case.record.findings.push(Finding::error(kind, why.clone()));
                 case.record.is_unreachable = true;
                 return ScanEnd::Judged;
             }

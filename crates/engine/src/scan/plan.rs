@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcprove_judge::harm::HarmGuard;
-use mcprove_judge::listed_values::listing_tools;
+use mcprove_judge::listed_values::ListingTools;
 use mcprove_judge::negative::Probe;
 use mcprove_judge::sequences::{SequenceModel, SequenceTool};
 use mcprove_judge::too_complex;
@@ -148,6 +148,9 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
     PlannedScan { cases, findings, called: called.collect(), tools: plan }
 }
 
+/// Length of a name from which on a tool is not called: sequences name their tools in every line.
+const LONG_NAME: usize = 1 << 10;
+
 /// The plan of the work on sequences: the tools that may be called are one model.
 fn of_sequences(
     server: &Arc<ServerSpec>,
@@ -155,7 +158,9 @@ fn of_sequences(
     (options, sequences): (&ScanOptions, &SequenceScan),
     (tools, plan, called): (&[Value], ScanPlan, Vec<PlannedCall>),
 ) -> PlannedScan {
-    let callable: Vec<usize> = (0..tools.len()).filter(|at| called[*at].skipped.is_none()).collect();
+    let is_long = |at: &usize| tool_name(&tools[*at]).len() > LONG_NAME;
+    let callable: Vec<usize> = (0..tools.len()).filter(|at| called[*at].skipped.is_none() && !is_long(at)).collect();
+    let long = (0..tools.len()).filter(is_long).count();
     let chosen: Vec<Value> = callable.iter().map(|at| tools[*at].clone()).collect();
     let guards = callable.iter().map(|at| guard_of(&tools[*at], plan.effect(*at), options)).collect();
     let given = chosen.iter().map(|tool| options.given.get(tool_name(tool)).cloned().unwrap_or_default()).collect();
@@ -182,6 +187,10 @@ fn of_sequences(
     findings.extend(nameless(tools));
     findings.extend(on_own_data(&plan, options));
     findings.extend(learned);
+    if long > 0 {
+        let text = format!("{long} of the tools have names of more than {LONG_NAME} bytes and are not called");
+        findings.push(Finding::note("learned", text));
+    }
     findings.push(Finding::note("seed", format!("seed {}", options.seed)));
     PlannedScan { cases, findings, called, tools: plan }
 }
@@ -227,8 +236,9 @@ fn works(tools: &[Value], plan: &ScanPlan, called: &[PlannedCall], options: &Sca
     let callable: Vec<&Value> = (0..tools.len()).filter(is_callable).map(|at| &tools[at]).collect();
     // Arguments that the user gave are not replaced.
     let is_given = |tool: &Value| options.given.contains_key(tool_name(tool));
+    let listing_tools = ListingTools::among(&callable);
     let listing = |tool: &Value| {
-        let listing = if is_given(tool) { Vec::new() } else { listing_tools(tool, &callable) };
+        let listing = if is_given(tool) { Vec::new() } else { listing_tools.of(tool) };
         listing.into_iter().map(|tool| tool_name(tool).to_owned()).collect()
     };
     match &options.kind {

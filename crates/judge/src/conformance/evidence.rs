@@ -13,8 +13,10 @@ use index::Index;
 
 mod frames;
 mod index;
+mod reply_memory;
 mod step;
 
+pub use reply_memory::ReplyMemory;
 pub use step::Step;
 
 /// Everything that was recorded about a server under one revision and transport.
@@ -140,7 +142,8 @@ pub struct Payload {
     pub bytes: Bytes,
     /// The JSON, if they are.
     pub json: Option<Value>,
-    /// True if the items of a list were shortened to their names: see [`Recording::shorten_repeats`].
+    /// True if it is not all that came: a list was shortened to its names ([`Recording::shorten_repeats`]), or the whole to its
+    /// beginning ([`ReplyMemory`]).
     pub is_shortened: bool,
 }
 
@@ -239,7 +242,7 @@ impl Evidence {
         let member = member_of(kind);
         let mut items = Vec::new();
         for step in self.steps("main", &format!("list:{kind}")) {
-            let Some(spot) = step.reply_spot() else { continue };
+            let Some(spot) = step.reply_spot().filter(|_| !step.is_shortened()) else { continue };
             let list = step.answer().result().and_then(|result| result.get(member)).and_then(Value::as_array);
             items.extend(list.into_iter().flatten().map(|item| (spot, item)));
         }
@@ -253,7 +256,7 @@ pub fn member_of(kind: &str) -> &str {
 }
 
 /// The member of an item that names it.
-pub(super) fn key_member(kind: &str) -> &'static str {
+pub fn key_member(kind: &str) -> &'static str {
     match kind {
         "resources" => "uri",
         "templates" => "uriTemplate",
@@ -373,6 +376,11 @@ impl Recording {
     /// The last step that the message at a position answers.
     pub fn request_of(&self, number: usize, at: usize) -> Option<Step<'_>> {
         self.step(number, *self.index().requests.get(&at)?)
+    }
+
+    /// True if a message from an entry on is not all that came.
+    pub fn has_shortened(&self, from: usize) -> bool {
+        self.entries[from..].iter().any(|entry| matches!(&entry.what, What::Received(payload) if payload.is_shortened))
     }
 
     /// The position of the first entry that fits.

@@ -14,7 +14,10 @@ mod spec_change;
 mod verdict;
 
 pub use answer::Answer;
-pub use evidence::{Channel, Entry, Evidence, ListDigest, Payload, Recording, Spot, Step, What, is_same_id, member_of};
+pub use evidence::{
+    Channel, Entry, Evidence, ListDigest, Payload, Recording, ReplyMemory, Spot, Step, What, is_same_id, key_member,
+    member_of,
+};
 pub use findings::findings;
 pub use hints::{Change, HintTrial, StateView};
 pub use plan::{CallOptions, CallPlan, CallPlans, calls, wrong_inputs};

@@ -141,12 +141,17 @@ fn of_refusal(refused: &Refused) -> FuzzVerdict {
     }
 }
 
+/// Bytes of an error that are looked at: a stack is at its beginning.
+const MOST_TEXT: usize = 1 << 20;
+
 fn of_error(seen: &FuzzExchange<'_>, error: &RpcError) -> FuzzVerdict {
+    let beginning = |text: &str| text[..text.floor_char_boundary(MOST_TEXT)].to_owned();
     let data = match &error.data {
         None => String::new(),
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => beginning(text),
         Some(other) => texts_in(other),
     };
+    let error = &RpcError { code: error.code, message: beginning(&error.message), data: None };
     let text = if data.is_empty() { error.message.clone() } else { format!("{}\n{data}", error.message) };
     match error.code {
         // Some SDKs refuse an input that their own schema rejects as an internal error: the wrong code, not a crash.

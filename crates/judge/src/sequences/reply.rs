@@ -9,6 +9,9 @@ use crate::snapshot::{Masks, is_volatile};
 /// The longest reply that may be nothing but an error message.
 const SHORT: usize = 2_000;
 
+/// Bytes of a text that are kept and compared; all replies of a sequence are in memory at a time.
+const MOST_TEXT: usize = 256 << 10;
+
 /// Values visited in one reply.
 const VISITED: usize = 20_000;
 
@@ -60,14 +63,14 @@ impl Reply {
     }
 
     fn failed(message: &str, is_broken: bool) -> Self {
-        let is_refusal = !is_broken && is_refusal(message);
+        let is_refusal = !is_broken && is_refusal(beginning(message));
         Self {
             is_fine: false,
             is_broken,
             is_refusal,
             says_error: false,
             doc: None,
-            text: masked(message),
+            text: masked(beginning(message)),
             is_volatile: false,
         }
     }
@@ -86,8 +89,9 @@ impl Reply {
         };
         let is_refusal = !is_fine && is_refusal(&raw);
         let says_error = is_fine && raw.len() <= SHORT && error_as_success(result, &Value::Null).is_some();
-        let is_volatile = is_volatile(&raw);
-        let text = if is_volatile { masked(&raw) } else { raw };
+        let kept = beginning(&raw);
+        let is_volatile = is_volatile(kept);
+        let text = if is_volatile { masked(kept) } else { kept.to_owned() };
         Self { is_fine, is_broken: false, is_refusal, says_error, doc, text, is_volatile }
     }
 
@@ -218,6 +222,11 @@ fn is_refusal(text: &str) -> bool {
     ];
     let text = text.to_lowercase();
     WORDS.iter().any(|word| text.contains(word))
+}
+
+/// The part of a text that is kept.
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MOST_TEXT)]
 }
 
 fn masked(text: &str) -> String {

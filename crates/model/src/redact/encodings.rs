@@ -60,6 +60,11 @@ pub(super) const ENCODINGS: &[Encoding] = &[
         }
         text
     }),
+    ("CSS, all escaped", |secret| joined(secret.chars().map(|c| format!("\\{:x} ", u32::from(c))))),
+    ("CSS, six digits", |secret| joined(secret.chars().map(|c| format!("\\{:06X}", u32::from(c))))),
+    ("CSS in JSON", |secret| json(&joined(secret.chars().map(|c| format!("\\{:x} ", u32::from(c)))))),
+    ("CSS.escape", |secret| quoted_with_backslashes(secret)),
+    ("shell", |secret| quoted_with_backslashes(secret).replace("\\-", "-")),
     ("octal", |secret| joined(secret.bytes().map(|byte| format!("\\{byte:03o}")))),
     ("base64 of base64", |secret| STANDARD.encode(STANDARD.encode(secret))),
     ("base64 of UTF-16", |secret| {
@@ -83,6 +88,12 @@ pub(super) const ENCODINGS: &[Encoding] = &[
 fn json(secret: &str) -> String {
     let quoted = serde_json::to_string(secret).expect("JSON");
     quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// Every mark with a backslash before it.
+fn quoted_with_backslashes(secret: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || c == '_' || !c.is_ascii();
+    joined(secret.chars().map(|c| if is_plain(c) { c.to_string() } else { format!("\\{c}") }))
 }
 
 /// With the marks inside doubled.

@@ -99,7 +99,13 @@ impl Search {
             }
             let layers = [above, &[layer]].concat();
             let is_nested_json = layers.iter().all(|layer| *layer == Layer::Backslash);
-            let is_shallow = layers.len() <= DEPTH || layer == Layer::Indent;
+            // Escapes of CSS are in JSON at most, and there is nothing below them.
+            if above.contains(&Layer::Css)
+                || layer == Layer::Css && above.iter().any(|above| *above != Layer::Backslash)
+            {
+                continue;
+            }
+            let is_shallow = layers.len() <= DEPTH || matches!(layer, Layer::Indent | Layer::Css);
             if (is_shallow || is_nested_json && layers.len() <= JSON_DEPTH)
                 && let Some(deeper) = view.further(layer)
             {

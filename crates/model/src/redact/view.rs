@@ -25,6 +25,8 @@ pub(super) enum Layer {
     Percent,
     /// `&amp;`, `&#38;`, `&#x26;`.
     Entity,
+    /// `\2F `, `\00002f`, `\&`: escapes of CSS, and of shells.
+    Css,
     /// Text that was broken into lines.
     LineBreak,
     /// Text that was broken into indented lines.
@@ -32,12 +34,13 @@ pub(super) enum Layer {
 }
 
 impl Layer {
-    pub(super) const ALL: [Self; 5] = [Self::Backslash, Self::Percent, Self::Entity, Self::LineBreak, Self::Indent];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Backslash, Self::Percent, Self::Entity, Self::Css, Self::LineBreak, Self::Indent];
 
     /// The byte that every escape of this kind begins with; of line breaks, one of two.
     fn marks(self, byte: u8) -> bool {
         match self {
-            Self::Backslash => byte == b'\\',
+            Self::Backslash | Self::Css => byte == b'\\',
             Self::Percent => byte == b'%',
             Self::Entity => byte == b'&',
             Self::LineBreak | Self::Indent => matches!(byte, b'\n' | b'\r'),
@@ -48,8 +51,11 @@ impl Layer {
         if self == Self::Indent {
             return !memchr::memchr_iter(b'\n', bytes).any(|at| matches!(bytes.get(at + 1), Some(b' ' | b'\t')));
         }
+        if self == Self::Css {
+            return !has_css(bytes);
+        }
         match self {
-            Self::Backslash => memchr::memchr(b'\\', bytes),
+            Self::Backslash | Self::Css => memchr::memchr(b'\\', bytes),
             Self::Percent => memchr::memchr(b'%', bytes),
             Self::Entity => memchr::memchr(b'&', bytes),
             Self::LineBreak | Self::Indent => memchr::memchr2(b'\n', b'\r', bytes),
@@ -66,6 +72,7 @@ impl Layer {
                 _ => Some((3, Meaning::Byte(u8::try_from(hex(rest.get(1..3)?)?).ok()?))),
             },
             Self::Entity => entity(rest),
+            Self::Css => css(rest),
             Self::LineBreak => Some((1, Meaning::Nothing)),
             Self::Indent => {
                 let indent = rest[1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -178,6 +185,40 @@ fn backslash(rest: &[u8]) -> Option<(usize, Meaning)> {
     }
 }
 
+/// True if there is an escape that is one of CSS and not one of JSON: almost all text with a backslash is JSON.
+fn has_css(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
+        at += found;
+        match bytes.get(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f') => {}
+            Some(byte) if byte.is_ascii_hexdigit() || byte.is_ascii_punctuation() || *byte == b' ' => return true,
+            Some(_) | None => {}
+        }
+        at += 2;
+        if at >= bytes.len() {
+            return false;
+        }
+    }
+    false
+}
+
+/// `\` and up to six digits, with a space that ends them, or a character that means itself.
+fn css(rest: &[u8]) -> Option<(usize, Meaning)> {
+    let digits = rest[1..].iter().take(6).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    if digits == 0 {
+        let byte = *rest.get(1)?;
+        let is_itself = byte.is_ascii_punctuation() || byte == b' ';
+        return is_itself.then_some((2, Meaning::Byte(byte)));
+    }
+    let end = 1 + digits;
+    if digits < 6 && rest[end..].starts_with(CUT.as_bytes()) {
+        return None;
+    }
+    let is_ended = matches!(rest.get(end), Some(b' ' | b'\t' | b'\n'));
+    Some((end + usize::from(is_ended), Meaning::Char(char::from_u32(hex(&rest[1..end])?)?)))
+}
+
 /// `\u` or `%u` and four digits, or two of them for a character beyond the basic plane.
 fn unit(rest: &[u8]) -> Option<(usize, Meaning)> {
     let high = hex(rest.get(2..6)?)?;
@@ -248,6 +289,9 @@ mod tests {
             (Layer::Backslash, r"a\u0062\u00…\/c\…", "ab…/c…"),
             (Layer::Percent, "a%2…b%2Fc% …", "a…b/c% …"),
             (Layer::Entity, "&#38;&#00000…", "&…"),
+            (Layer::Css, r"a\2F b\00002fc\2f\&\ d\q", r"a/b/c/& d\q"),
+            (Layer::Css, r"\2…\26 \d800 ", r"…&\d800 "),
+            (Layer::Css, r#"a\"b\\c\nd\/e\b\f\u0041\"#, r#"a\"b\\c\nd\/e\b\f\u0041\"#),
             (Layer::LineBreak, "a\r\nb\n", "ab"),
             (Layer::Indent, "a b\n \tc\nd", "a bcd"),
             (Layer::Indent, "a\nb", "a\nb"),

@@ -7,8 +7,11 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// No file written by hand is larger, nor one that a program wrote for people to read.
+/// No file that a program writes for people to read is larger.
 const LARGEST: u64 = 256 << 20;
+
+/// No file that people write is larger: what it becomes takes several times as much.
+const LARGEST_WRITTEN: u64 = 64 << 20;
 
 /// Kind of a file that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,9 +58,23 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_at_most(path, LARGEST)
 }
 
+/// The content of a file that people write, which is text.
+pub fn read_written(path: &Path) -> io::Result<String> {
+    text_of(read_written_bytes(path)?)
+}
+
+/// The bytes of a file that people write.
+pub fn read_written_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    read_at_most(path, LARGEST_WRITTEN)
+}
+
 /// The content of a file that is text.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
-    String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+    text_of(read(path)?)
+}
+
+fn text_of(content: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(content).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
 fn read_at_most(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
@@ -68,11 +85,14 @@ fn read_at_most(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     remember(path, Input::File);
     let file = File::open(path)?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {} MiB", largest >> 20));
+    if length > largest {
+        return Err(too_large());
+    }
     let mut content = Vec::with_capacity(usize::try_from(length.min(largest)).unwrap_or(0) + 1);
     file.take(largest + 1).read_to_end(&mut content)?;
     if content.len() as u64 > largest {
-        let text = format!("it is larger than {} MiB", largest >> 20);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        return Err(too_large());
     }
     Ok(content)
 }

@@ -4,13 +4,14 @@ pub mod bounded_read;
 mod case_table;
 mod folder;
 mod imports;
+mod inexact_numbers;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcprove_model::{Case, Diagnostics, Finding, Node, Place, Severity, SourceFile, Span};
+use mcprove_model::{Case, Diagnostics, Finding, Kind, Node, Place, Severity, SourceFile, Span};
 
 use crate::assertion_file::{self, Document};
 use crate::context::Context;
@@ -133,6 +134,12 @@ struct Loading {
 impl Loading {
     fn file(&mut self, file: &SuiteFile, text: String, options: &LoadOptions<'_>) {
         let Parsed { source, documents, mut findings } = parse_text(&file.path, text);
+        if let Some(large) = documents.iter().find_map(large_list) {
+            self.loaded.files += 1;
+            let message = format!("a list of more than {MOST_TESTS} items: as tests, they would take too much memory");
+            let finding = Finding::error("too-large", message).at(source.place(large.span));
+            return self.loaded.findings.push(finding.help("divide it into several files, and run them one by one"));
+        }
         if documents.len() == 1 && documents.iter().all(suite_file::is_manifest) {
             if file.is_named {
                 let message = format!("`{}` is the manifest of a mock, not a suite", source.path());
@@ -290,10 +297,21 @@ fn withhold(finding: &mut Finding) {
     *finding = Finding { place, ..Finding::new(finding.rule.clone(), finding.severity, message) };
 }
 
+/// The most tests of a file; each takes about two kilobytes in memory.
+const MOST_TESTS: usize = 150_000;
+
+/// A list of a document with too many items to be tests.
+fn large_list(document: &Node) -> Option<&Node> {
+    let Kind::Map(entries) = &document.kind else { return None };
+    let is_large = |node: &&Node| matches!(&node.kind, Kind::List(items) if items.len() > MOST_TESTS);
+    entries.iter().map(|entry| &entry.value).find(is_large)
+}
+
 fn parse_text(path: &Path, text: String) -> Parsed {
     let source = Arc::new(SourceFile::new(path.display().to_string(), text));
     let (documents, mut findings) = yaml::parse(&source);
     let mut found = Diagnostics::new(&source);
+    inexact_numbers::warn(source.text(), &documents, &mut found);
     let documents = assertion_file::defaults::apply(documents, &mut found);
     findings.extend(found.into_findings());
     Parsed { source, documents, findings }
@@ -377,7 +395,8 @@ pub(crate) fn place_in_file(finding: &Finding) -> (u32, u32) {
 }
 
 fn read(path: &Path) -> Result<String, Box<Finding>> {
-    let bytes = bounded_read::read(path).map_err(|error| Box::new(folder::unreadable(path, &error.to_string())))?;
+    let bytes = bounded_read::read_written_bytes(path)
+        .map_err(|error| Box::new(folder::unreadable(path, &error.to_string())))?;
     String::from_utf8(bytes).map_err(|error| {
         let bytes = error.as_bytes();
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {

@@ -64,7 +64,7 @@ impl Session {
             self.received(FrameKind::Notification, bytes.clone());
             return self.flood.add(bytes.len());
         }
-        let Measured { message, size, duplicate } = measure(bytes);
+        let Measured { message, size, duplicate, inexact } = measure(bytes);
         self.received(message.kind(), bytes.clone());
         if let Some(key) = duplicate
             && !matches!(message, Message::NonProtocol(_))
@@ -72,6 +72,13 @@ impl Session {
             let key = shorten(&escape_line(&key), 80).into_owned();
             let text = format!("a message has the key `{key}` twice; clients read it differently");
             self.odd("duplicate-keys", text, bytes);
+        }
+        if let Some(number) = inexact
+            && !matches!(message, Message::NonProtocol(_))
+        {
+            let number = shorten(&number, 80);
+            let text = format!("a message has the integer {number}, which is read, and compared, as a rounded number");
+            self.odd("inexact-number", text, bytes);
         }
         let is_kept = match &message {
             Message::Notification { .. } => self.notifications.len() < self.limits.notifications,

@@ -334,7 +334,8 @@ impl Session {
         for arrival in ended.late {
             self.take_in(arrival);
         }
-        if let Some(end) = ended.end.filter(|end| end.is_crash() && !self.is_end_reported) {
+        let is_crash = |end: &ProcessEnd| end.is_crash() || ended.by_itself && end.was_killed();
+        if let Some(end) = ended.end.filter(|end| is_crash(end) && !self.is_end_reported) {
             let text = format!("the server {end} after its last reply");
             self.keep_odd(Finding::warning("crash-after-reply", text));
         }

@@ -245,6 +245,12 @@ impl HttpExchange {
                 ..refused
             });
         }
+        let kinds = response.headers().get_all(hyper::header::CONTENT_TYPE).iter().count();
+        if kinds > 1 {
+            let what =
+                format!("the response has {kinds} `Content-Type` headers; clients read the first, the last or both");
+            self.arrive(Arrival::Odd { rule: "repeated-content-type", what, evidence: Bytes::new() }).await;
+        }
         if status.is_success() && status != StatusCode::OK && (is_event_stream(&response) || is_json(&response)) {
             let what = format!("a request was answered with HTTP {}, not 200", status.as_u16());
             self.arrive(Arrival::Odd { rule: "odd-status", what, evidence: Bytes::new() }).await;

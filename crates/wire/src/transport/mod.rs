@@ -118,6 +118,8 @@ pub struct Ended {
     pub late: Vec<Arrival>,
     /// Exit of the process, if there was one.
     pub end: Option<ProcessEnd>,
+    /// True if the process ended before it was sent a signal.
+    pub by_itself: bool,
     /// The end of its standard error.
     pub stderr: String,
 }

@@ -116,16 +116,17 @@ impl Stdio {
                 }
             }
         };
-        let _ = timeout(limits.exit_grace, async {
+        let by_itself = timeout(limits.exit_grace, async {
             tokio::select! {
                 biased;
                 () = drain => {}
                 _ = self.process.exited() => {}
             }
         })
-        .await;
+        .await
+        .is_ok();
         drop(self.pipe);
         let (end, stderr) = self.process.finish(limits.exit_grace).await;
-        Ended { late, end: Some(end), stderr }
+        Ended { late, end: Some(end), by_itself, stderr }
     }
 }

@@ -14,13 +14,16 @@ use crate::failure::Failure;
 use crate::server_offer::offer_of;
 use crate::stdout::print;
 
+/// The most bytes of a test that a person might read and keep.
+const LONGEST: usize = 64 << 10;
+
 pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let mut server = args.run.execution.in_container(Override::default()).apply(&args.scan.subject.spec()?);
     args.scan.confinement.apply(&mut server, context);
     let times = TIMES.with(args.run.execution.timeout());
     let catalog = offer_of(&server, None, times.start.max(Duration::from_secs(1)), context)?;
     let block = keeping(&server, times.call, args.fixture.as_deref()).server.block();
-    let mut text = String::new();
+    let (mut text, mut left_out) = (String::new(), 0);
     for tool in &catalog.tools {
         let relations: Vec<Value> = proposals(tool).iter().map(written).collect();
         let (Some(name), false) = (tool.get("name").and_then(Value::as_str), relations.is_empty()) else { continue };
@@ -36,8 +39,16 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
                 "metamorphic": {"relations": relations},
             },
         });
+        let document = yaml::write(&Node::from_json(Span::default(), document), 0);
+        if document.len() > LONGEST {
+            left_out += 1;
+            continue;
+        }
         text.push_str("---\n");
-        text.push_str(&yaml::write(&Node::from_json(Span::default(), document), 0));
+        text.push_str(&document);
+    }
+    if left_out > 0 {
+        context.write_stderr(&format!("note: {left_out} tests of more than {LONGEST} bytes are left out\n"));
     }
     if text.is_empty() {
         return Err(Failure::NothingSelected {

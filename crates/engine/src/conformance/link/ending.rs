@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcprove_judge::conformance::{Payload, Recording, What};
+use mcprove_judge::conformance::{Recording, What};
 use mcprove_wire::{RawEnding, RawLine};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -56,7 +56,11 @@ impl Link {
         while end.is_none() && (is_open || is_process) {
             let Ok(next) = timeout_at(deadline, pipe.ending(is_open)).await else { break };
             match next {
-                RawEnding::Line(RawLine::Line(line)) => late.push(line),
+                RawEnding::Line(RawLine::Line(line)) => {
+                    if !self.memory.is_used_up() {
+                        late.push(self.memory.read(line));
+                    }
+                }
                 RawEnding::Line(RawLine::Closed) => is_open = false,
                 RawEnding::Exited(exited) => end = Some(exited),
             }
@@ -64,7 +68,7 @@ impl Link {
         let stderr = pipe.stderr();
         let leftovers = end.is_some() && pipe.has_leftovers().await;
         for line in late {
-            self.note(0, "", What::Received(Payload::new(line)));
+            self.note(0, "", What::Received(line));
         }
         match end {
             Some(end) => self.note(0, "", What::Exited(end, stderr)),

@@ -81,6 +81,11 @@ impl<'r> Step<'r> {
         self.replies().first().map(|(spot, _)| *spot)
     }
 
+    /// True if its reply is not all that came.
+    pub fn is_shortened(&self) -> bool {
+        self.replies().first().is_some_and(|(_, payload)| payload.is_shortened)
+    }
+
     /// Its answer.
     pub fn answer(&self) -> Answer<'r> {
         let replies = self.replies();

@@ -38,13 +38,18 @@ fn result(ruling: &mut Ruling<'_>) {
         }
         ruling.ok();
         // What is wrong with structured content is reported by the rule about it.
-        let mut plain = result.clone();
-        if let Some(map) = plain.as_object_mut() {
-            map.shift_remove("structuredContent");
-            if evidence.revision >= E && !map.contains_key("resultType") {
-                map.insert("resultType".to_owned(), Value::String("complete".to_owned()));
+        let mut plain = match result.as_object() {
+            Some(map) => {
+                let judged = map.iter().filter(|(key, _)| !matches!(key.as_str(), "structuredContent" | "_meta"));
+                Value::Object(judged.map(|(key, value)| (key.clone(), value.clone())).collect())
             }
-            map.shift_remove("_meta");
+            None => result.clone(),
+        };
+        if let Some(map) = plain.as_object_mut()
+            && evidence.revision >= E
+            && !map.contains_key("resultType")
+        {
+            map.insert("resultType".to_owned(), Value::String("complete".to_owned()));
         }
         if let Some(fault) = schemas::fault(evidence.revision, "CallToolResult", &plain) {
             ruling.fail("TOOL-06", &step, fault);
@@ -111,6 +116,9 @@ fn structured(ruling: &mut Ruling<'_>) {
         }
         let name = step.sent_member("/params/name").and_then(Value::as_str).unwrap_or_default();
         let Some(schema) = schemas.get(name) else { continue };
+        if step.is_shortened() {
+            continue;
+        }
         declared = true;
         ruling.ok();
         match content {

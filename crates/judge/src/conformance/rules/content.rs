@@ -220,7 +220,7 @@ fn text_twins(ruling: &mut Ruling<'_>) {
     for step in ruling.evidence.all_steps().filter(|step| step.method() == "tools/call") {
         let Some(result) = step.answer().result() else { continue };
         let Some(structured) = result.get("structuredContent") else { continue };
-        if step.answer().is_tool_failure() {
+        if step.answer().is_tool_failure() || step.is_shortened() {
             continue;
         }
         ruling.ok();
