@@ -15,7 +15,7 @@ pub fn member<'v>(map: &'v Map<String, Value>, key: &str) -> Option<&'v Value> {
     map.iter().find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
-/// The member of a value; none if it is no object.
+/// The member of a value; none unless it is an object.
 pub fn member_of<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     member(value.as_object()?, key)
 }

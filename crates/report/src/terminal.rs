@@ -116,7 +116,7 @@ struct Current {
     sessions: Vec<Connected>,
 }
 
-/// What is known of a case before its end.
+/// The known facts about a case before its end.
 #[derive(Clone, Copy, Debug)]
 struct CaseHead<'c> {
     started: &'c CaseStarted,

@@ -79,7 +79,7 @@ pub fn send_raw(
 ) -> AbortHandle {
     let task = tokio::spawn(async move {
         let replies = Replies { exchange, replies };
-        // Where nobody listens any more, nothing more is read.
+        // Without a receiver, nothing more is read.
         let _ = match respond(&route, request).await {
             Ok(response) => read(response, limit, &replies).await,
             Err(why) => replies.send(RawReply::Failed(why)).await,

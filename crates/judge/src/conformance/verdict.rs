@@ -246,6 +246,10 @@ mod tests {
 
     /// The verdict of a rule on a conversation over stdio, and its messages.
     fn verdict(rule: &str, probe: &'static str, lines: Vec<Line<'_>>) -> (Verdict, Vec<String>) {
+        graded(rule, recorded(probe, lines))
+    }
+
+    fn recorded(probe: &'static str, lines: Vec<Line<'_>>) -> Recording {
         let mut recording = Recording::new(probe, Value::Null);
         recording.entries = lines
             .into_iter()
@@ -255,6 +259,10 @@ mod tests {
                 Entry { at_us: 0, exchange: 0, step: label.unwrap_or_default().to_owned(), what }
             })
             .collect();
+        recording
+    }
+
+    fn graded(rule: &str, recording: Recording) -> (Verdict, Vec<String>) {
         let evidence =
             Evidence { is_local: true, ..Evidence::new(Revision::V2025_11_25, Channel::Stdio, vec![recording]) };
         let graded = judge(&evidence, |known| known.id == rule).remove(0);
@@ -293,6 +301,23 @@ mod tests {
         };
         assert_eq!(rule("bad:a fraction as id", &json!(1.5)), Verdict::Warn);
         assert_eq!(rule("bad:an object as id", &json!({})), Verdict::Fail);
+    }
+
+    #[test]
+    fn only_the_last_message_before_the_end_has_ended_the_server() {
+        let ping = |what: &str, id: u64| sent(what, &json!({"jsonrpc": "2.0", "id": id, "method": "ping"}));
+        let lines = vec![
+            (Some("bad:plain text"), "hello".to_owned()),
+            got(&json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}})),
+            ping("alive:plain text", 2),
+            got(&json!({"jsonrpc": "2.0", "id": 2, "result": {}})),
+            (Some("bad:a number"), "1".to_owned()),
+        ];
+        let mut recording = recorded("hostile", lines);
+        recording.entries.push(Entry { at_us: 0, exchange: 0, step: String::new(), what: What::OutputClosed });
+        let (verdict, messages) = graded("mcp-survives-malformed", recording);
+        assert_eq!(verdict, Verdict::Fail);
+        assert_eq!(messages, ["malformed input (a number) ended the server"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// No file that a program writes for people to read is larger.
 const LARGEST: u64 = 256 << 20;
 
-/// No file that people write is larger: what it becomes takes several times as much.
+/// No file that people write is larger: its tree takes several times as much.
 const LARGEST_WRITTEN: u64 = 64 << 20;
 
 /// Kind of a file that was read.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::BASE;
 use crate::conformance::Answer;
-use crate::conformance::evidence::{Channel, What};
+use crate::conformance::evidence::{Channel, Step, What};
 use crate::conformance::rule::{Level, Rule, Ruling};
 
 pub(super) const STDOUT: Rule = Rule {
@@ -151,10 +151,15 @@ pub(super) const SURVIVES_MALFORMED: Rule = Rule {
 
 fn survives_malformed(ruling: &mut Ruling<'_>) {
     let evidence = ruling.evidence;
+    let is_answered = |step: &Step<'_>| !matches!(step.answer(), Answer::Gone | Answer::Silence);
+    // The end of the server is only the fault of the message before it.
+    let survived: Vec<&str> =
+        evidence.steps("hostile", "alive").into_iter().filter(is_answered).map(|step| step.subject()).collect();
     for step in evidence.steps("hostile", "bad") {
         ruling.ok();
         let what = step.subject();
-        if evidence.channel == Channel::Stdio && matches!(step.answer(), Answer::Gone) {
+        let is_gone = matches!(step.answer(), Answer::Gone) && !survived.contains(&what);
+        if evidence.channel == Channel::Stdio && is_gone {
             ruling.fail("PROC-02", &step, format!("malformed input ({what}) ended the server"));
         }
         let result = step.after().find_map(|(at, entry)| match &entry.what {
