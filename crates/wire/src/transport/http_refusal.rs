@@ -16,9 +16,8 @@ use crate::message::{Message, Reply, ReplyBody, classify};
 const EVIDENCE: usize = 16 << 10;
 /// Length of it that is read, because it may turn out to be a message.
 const READ: usize = 1 << 20;
-/// Time limit for its body, since its head is enough for an explanation. A result in the body is a finding of its own, so a
-/// server on a busy machine must have the time to send it.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit for its body, since its head is enough for an explanation.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An answer that is not what was asked for.
 #[derive(Debug)]

@@ -125,12 +125,15 @@ mod tests {
         let small = memory.read(text(&reply(10)));
         assert_eq!((small.json, small.is_shortened), (Some(reply(10)), false));
         assert_eq!(memory.note(), None);
-        let large = memory.read(text(&reply(1_000_000)));
+        let large = memory.read(text(&reply(400_000)));
         let json = large.json.expect("still a message");
         assert!(large.is_shortened && large.bytes.len() < 2_000);
         assert_eq!((&json["id"], &json["result"]["isError"]), (&json!(7), &json!(false)));
         assert!((100..=VALUES).contains(&json["result"]["content"].as_array().map_or(0, Vec::len)), "{json}");
         assert!(memory.note().is_some_and(|note| note.starts_with("1 message ")));
+        // What would take even more is not read as JSON.
+        let huge = memory.read(text(&reply(4_000_000)));
+        assert!(huge.is_shortened && huge.json.is_none() && huge.bytes.len() == LARGE);
     }
 
     #[test]
