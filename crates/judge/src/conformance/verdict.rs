@@ -305,11 +305,10 @@ mod tests {
 
     #[test]
     fn only_the_last_message_before_the_end_has_ended_the_server() {
-        let ping = |what: &str, id: u64| sent(what, &json!({"jsonrpc": "2.0", "id": id, "method": "ping"}));
         let lines = vec![
             (Some("bad:plain text"), "hello".to_owned()),
             got(&json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}})),
-            ping("alive:plain text", 2),
+            sent("alive:plain text", &json!({"jsonrpc": "2.0", "id": 2, "method": "ping"})),
             got(&json!({"jsonrpc": "2.0", "id": 2, "result": {}})),
             (Some("bad:a number"), "1".to_owned()),
         ];
