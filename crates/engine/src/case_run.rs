@@ -51,6 +51,8 @@ pub(crate) struct CaseContext {
     pub(crate) turn: ActTurn,
     /// True if the call of a case may be sent before the one before it is judged.
     pub(crate) may_send_ahead: bool,
+    /// True if the lane is not on the thread that takes its results. There, taking one is the best use of the time until the next reply.
+    pub(crate) has_own_thread: bool,
     /// True if positions around those of a failing case are tried.
     pub(crate) fix: bool,
     /// Mode of stored values.
@@ -79,7 +81,7 @@ pub(crate) struct CaseContext {
 impl CaseContext {
     /// One for each thread. Connections are kept by the thread that opened them.
     pub(crate) fn for_threads(&self, threads: usize) -> Vec<Self> {
-        let another = |_| Self { opener: Arc::new(self.opener.for_thread()), ..self.clone() };
+        let another = |_| Self { opener: Arc::new(self.opener.for_thread()), has_own_thread: true, ..self.clone() };
         std::iter::once(self.clone()).chain((1..threads).map(another)).collect()
     }
 }
@@ -111,7 +113,7 @@ pub(crate) async fn run_lane(lane: Lane, context: CaseContext, report: mpsc::Unb
             shared.end().await;
             run.took_longer(began.elapsed());
         }
-        results.add(run, shared.pipeline.sent.is_some());
+        results.add(run, context.has_own_thread && shared.pipeline.sent.is_some());
     }
 }
 

@@ -183,6 +183,7 @@ fn context(options: &DriverOptions) -> CaseContext {
         keep_seen: true,
         acting: Arc::new(Semaphore::new(1)),
         may_send_ahead: false,
+        has_own_thread: false,
         turn: crate::prestart::ActTurn::default(),
         fix: false,
         storing: options.storing,

@@ -1,7 +1,7 @@
 //! Results of a lane on their way to the loop of the run.
 //!
-//! Cases that send their calls ahead end every few microseconds, and waking the loop for each costs more than its work. So
-//! their results are sent together, after a moment at the latest.
+//! Cases that send their calls ahead end every few microseconds, and waking the loop on another thread for each costs more
+//! than its work. So their results are sent together, after a moment at the latest.
 
 use std::pin::Pin;
 use std::time::Duration;

@@ -168,6 +168,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
         keep_seen: false,
         // Where the first failure is enough, nothing is begun before it is known that there is none; and where lanes wait for
         // each other or a failed case is tried again, an answer would wait, too, and look late.
+        has_own_thread: false,
         may_send_ahead: !options.fail_fast && !options.fix && (options.jobs == 1 || lanes.len() <= options.jobs),
         fix: options.fix,
         storing: options.storing,
