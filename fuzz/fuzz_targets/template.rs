@@ -2,10 +2,15 @@
 
 #![no_main]
 
+use std::sync::Arc;
+
 use libfuzzer_sys::fuzz_target;
 use mcprove_model::SourceFile;
+use mcprove_suite::assertion_file::{self, Document};
+use mcprove_suite::context::Context;
+use mcprove_suite::environment::Environment;
 use mcprove_suite::template::{self, Variables};
-use mcprove_suite::{environment, yaml};
+use mcprove_suite::yaml;
 use serde_json::json;
 
 fuzz_target!(|text: &str| {
@@ -25,13 +30,18 @@ fuzz_target!(|text: &str| {
         let _ = template::unresolved_with_keys(&node, &["a"]);
     }
 
+    // A whole value of `env` is read for references, whatever is in it.
     let lookup = |name: &str| match name {
         "HOME" => Some("/home/$USER/${HOME}".to_owned()),
         "EMPTY" => Some(String::new()),
         _ => None,
     };
-    let expanded = environment::expand(text, &lookup);
-    for problem in expanded.problems {
-        assert!(text.get(problem.range.clone()).is_some(), "{:?} is no place in the text", problem.range);
+    let environment = Environment { lookup: &lookup, names: &[] };
+    let file = format!("server: {{command: x, env: {{A: {}}}}}\nassert: {{tool: t}}\n", json!(text));
+    let source = Arc::new(SourceFile::new("case.yaml", file.as_str()));
+    for node in yaml::parse(&source).0 {
+        let context = Context { environment, fixture: None, server: None, folder: None };
+        let decoded = assertion_file::decode(&source, Document { node: &node, number: 1, of: 1 }, &context);
+        let _ = mcprove_report::render_findings(&decoded.findings, &mcprove_report::Style::default());
     }
 });
