@@ -90,6 +90,13 @@ pub(crate) struct RunOutcome {
     pub(crate) dropped: bool,
 }
 
+impl RunOutcome {
+    /// True if the user stopped it.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.dropped || self.report.exit_status() == ExitStatus::Interrupted
+    }
+}
+
 /// Prints and writes a finished run, and returns the exit status.
 pub(crate) fn finish(
     mut outcome: RunOutcome,

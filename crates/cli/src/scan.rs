@@ -216,7 +216,7 @@ impl Scanned {
 
     /// True if the user stopped it.
     pub(crate) fn is_interrupted(&self) -> bool {
-        self.outcome.dropped || self.outcome.report.exit_status() == ExitStatus::Interrupted
+        self.outcome.is_interrupted()
     }
 }
 

@@ -186,7 +186,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     };
     let execution = Execution::plain(TIMEOUT).logged(args.events.clone());
     let mut outcome = execution.run(&plan, mode, context)?;
-    if outcome.dropped || outcome.report.exit_status() == ExitStatus::Interrupted {
+    if outcome.is_interrupted() {
         context.write_stderr("interrupted: the load was not made to its end\n");
     }
     if let Some(earlier) = &earlier {

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         ..RunMode::new(Vec::new(), redactor)
     };
     let outcome = args.run.run(&plan, mode, context)?;
-    if outcome.dropped || outcome.report.exit_status() == ExitStatus::Interrupted {
+    if outcome.is_interrupted() {
         context.write_stderr("interrupted: not every revision was judged\n");
     }
     if args.run.are_for_people() {

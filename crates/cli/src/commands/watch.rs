@@ -197,7 +197,7 @@ impl Watch<'_> {
         for complaint in &over.complaints {
             self.context.write_stderr(&format!("error: {complaint}\n"));
         }
-        if over.dropped || over.report.exit_status() == ExitStatus::Interrupted {
+        if over.is_interrupted() {
             return Ok(Ran::Interrupted);
         }
         let status_changes = self.status_changes.take(&over.report);
