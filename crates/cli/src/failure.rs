@@ -74,9 +74,9 @@ impl Failure {
         // Of a server that answered nothing, what it printed where answers belong is what there is to see.
         let printed = || failure.closing.oddities.iter().find_map(|oddity| oddity.actual.clone());
         let message = secrets.text(&failure.message).into_owned();
-        let help = failure.help.clone().or_else(|| Some(UNOPENED.to_owned()));
+        let help = failure.help.as_deref().map_or(UNOPENED.into(), |help| secrets.text(help));
         let evidence = sent.or_else(|| printed().map(|text| secrets.text(&text).into_owned()));
-        Self::Server { message, evidence, help }
+        Self::Server { message, evidence, help: Some(help.into_owned()) }
     }
 
     /// The same without secrets, for messages that quote a server.
@@ -148,4 +148,31 @@ fn lines(message: &str, evidence: Option<&str>, help: Option<&str>) -> String {
 
 fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcprove_wire::{Closing, Stage};
+
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_failure_shows_a_secret() {
+        let server = ServerSpec { secrets: vec!["s3cret-token".to_owned()], ..ServerSpec::default() };
+        let failure = OpenFailure {
+            stage: Stage::Handshake,
+            message: "HTTP 429: s3cret-token".to_owned(),
+            help: Some("it asks to wait until s3cret-token".to_owned()),
+            evidence: Some("s3cret-token".into()),
+            status: Some(429),
+            again: None,
+            closing: Closing::default(),
+        };
+        let Failure::Server { message, evidence, help } = Failure::unreachable(&failure, &server) else {
+            panic!("a server that was not reached");
+        };
+        assert_eq!(message, "HTTP 429: ***");
+        assert_eq!(evidence.as_deref(), Some("***"));
+        assert_eq!(help.as_deref(), Some("it asks to wait until ***"));
+    }
 }

@@ -310,7 +310,10 @@ impl Redactor {
             }
             None => {}
         }
-        self.optionals([expected, actual, seen, diff, help]);
+        self.optionals([expected, actual, seen, help]);
+        if let Some(diff) = diff {
+            self.diff(diff);
+        }
         if let Some(Evidence { request, reply }) = evidence {
             self.string(request);
             self.optionals([reply]);
@@ -320,6 +323,19 @@ impl Redactor {
             for Edit { start: _, end: _, text } in edits {
                 self.string(text);
             }
+        }
+    }
+
+    /// A diff, whose lines begin with a mark each: a secret in several lines is found only without them.
+    fn diff(&self, diff: &mut String) {
+        self.string(diff);
+        let is_of = |mark: char| move |line: &&str| line.starts_with([mark, ' ']);
+        let shows = |mark| {
+            let lines: Vec<&str> = diff.lines().filter(is_of(mark)).map(|line| &line[1..]).collect();
+            lines.len() > 1 && self.finds(lines.join("\n").as_bytes())
+        };
+        if shows('+') || shows('-') {
+            MASK.clone_into(diff);
         }
     }
 

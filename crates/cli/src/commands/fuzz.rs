@@ -246,6 +246,9 @@ fn keep(folder: &Path, fuzzed: &Fuzzed, keeping: &Keeping) -> Result<Vec<Kept>, 
         let Some(run) = &tool.run else { continue };
         for (number, failure) in run.failures.iter().enumerate().filter(|(_, failure)| failure.fails) {
             let Some(test) = kept_test(failure, &run.again, keeping) else { continue };
+            if keeping.shows_secret(&test) {
+                continue;
+            }
             let path = saved_tests::write(folder, &test.stem, &test.text).map_err(|error| {
                 let message = format!("`{}` could not be written: {error}", folder.join(&test.stem).display());
                 Failure::new(message, "give `--save` a folder that can be written")
@@ -286,6 +289,10 @@ fn ending(fuzzed: &Fuzzed, args: &Args, seed: u64, kept: &[Kept], keeping: &Keep
     if let (Some(folder), false) = (&args.save, failures == 0) {
         if unkept > 0 {
             let _ = writeln!(text, "not saved: {}, because they did not come again", counted(unkept, "failure"));
+        }
+        let secret = failures.saturating_sub(unkept + kept.len());
+        if secret > 0 {
+            let _ = writeln!(text, "not saved: {}, because the tests would show a secret", counted(secret, "failure"));
         }
         if !kept.is_empty() {
             let set = match keeping.server.names().as_slice() {

@@ -41,6 +41,13 @@ pub struct Keeping {
     pub environment: Redactor,
 }
 
+impl Keeping {
+    /// True if a test would show a secret, as that of a tool does whose name has one.
+    pub fn shows_secret(&self, test: &KeptTest) -> bool {
+        self.secrets.finds(test.stem.as_bytes()) || self.secrets.finds(test.text.as_bytes())
+    }
+}
+
 /// The test for a failure, and the command that finds it again; none when it did not come again, so that nothing would
 /// fail.
 pub fn kept_test(failure: &Failure, again: &str, keeping: &Keeping) -> Option<KeptTest> {
@@ -194,6 +201,17 @@ mod tests {
         );
         assert!(text.contains("\n# The server takes from the environment: MCP_TOKEN.\n"), "{text}");
         assert!(text.contains("args: [\"--token\", \"${secret:MCP_TOKEN}\"]"), "{text}");
+    }
+
+    #[test]
+    fn a_tool_with_a_secret_in_its_name_is_recognized() {
+        let server = ServerSpec { secrets: vec!["s3cret-token".to_owned()], ..ServerSpec::default() };
+        let keeping = keeping(&server);
+        for (tool, wanted) in [("read", false), ("read_s3cret-token", true)] {
+            let failure = Failure { tool: tool.to_owned(), ..failure(Reproduction::Alone { arguments: json!({}) }) };
+            let test = kept_test(&failure, "mcprove fuzz", &keeping).expect("kept");
+            assert_eq!(keeping.shows_secret(&test), wanted, "{}", test.text);
+        }
     }
 
     fn document(reproduction: Reproduction) -> Option<Value> {

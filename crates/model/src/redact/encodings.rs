@@ -75,6 +75,7 @@ pub(super) const ENCODINGS: &[Encoding] = &[
     ("hexadecimal of UTF-16", |secret| {
         joined(secret.encode_utf16().flat_map(u16::to_le_bytes).map(|byte| format!("{byte:02X}")))
     }),
+    ("JSON Pointer", |secret| secret.replace('~', "~0").replace('/', "~1")),
     ("quoted-printable", |secret| secret.replace('=', "=3D")),
     ("quoted-printable, all escaped", |secret| separated(secret, "", |byte| format!("={byte:02X}"))),
     ("HTML", |secret| secret.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")),

@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 
 use super::Redactor;
+use super::view::{Layer, View};
 use crate::{is_scheme, is_unreserved, percent_encoded};
 
 /// The shortest secret that is masked in capitals and in small letters, too.
@@ -74,6 +75,11 @@ fn spellings(secret: &str) -> BTreeSet<String> {
         add(&unfolded.replace(['\n', '\r'], ""));
         unfolded.lines().for_each(|line| add(line.trim()));
     }
+    // What is in a URL is written as URLs are, and the server reads what it means.
+    if let Some(decoded) = View::of(trimmed.as_bytes(), Layer::Percent).and_then(|view| String::from_utf8(view.bytes).ok()) {
+        add(&decoded);
+        add(&decoded.replace('+', " "));
+    }
     if let Some((scheme, token)) = trimmed.split_once(' ')
         && is_scheme(scheme)
     {
@@ -122,6 +128,8 @@ fn respelled(text: &str) -> Vec<Vec<u8>> {
         text.replace(' ', "+"),
         // Mail writes an equals sign as its number.
         text.replace('=', "=3D"),
+        // A JSON Pointer.
+        text.replace('~', "~0").replace('/', "~1"),
         // SQL, CSV and shells.
         requoted(text, '\'', "''"),
         requoted(text, '"', "\"\""),

@@ -51,6 +51,28 @@ fn a_secret_that_was_cut_is_masked_as_far_as_it_is_there() {
 }
 
 #[test]
+fn a_secret_of_a_url_is_masked_as_the_server_reads_it() {
+    let redactor = Redactor::new(["Zq7%2BvB9%2FtR+wN"]);
+    for given in ["Zq7%2BvB9%2FtR+wN", "Zq7+vB9/tR+wN", "Zq7+vB9\\/tR+wN", "Zq7 vB9/tR wN"] {
+        assert_eq!(redactor.text(given), "***", "{given}");
+    }
+}
+
+#[test]
+fn a_secret_in_several_lines_of_a_diff_is_masked() {
+    let redactor = Redactor::new(["s3cr3t-token"]);
+    let masked = |diff: &str| {
+        let mut diff = diff.to_owned();
+        redactor.diff(&mut diff);
+        diff
+    };
+    assert_eq!(masked("--- expected\n+++ actual\n@@ -1 +1,2 @@\n-x\n+s3cr3t\n+-token\n"), "***");
+    assert_eq!(masked("-s3cr3t\n same\n--token\n"), "-s3cr3t\n same\n--token\n");
+    assert_eq!(masked(" s3cr3t\n-x\n+-token\n"), "***");
+    assert_eq!(masked("-a\n+s3cr3t-token\n"), "-a\n+***\n");
+}
+
+#[test]
 fn a_key_is_masked_line_by_line() {
     let key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END KEY-----\n";
     for given in [key.to_owned(), key.replace('\n', "\\n")] {

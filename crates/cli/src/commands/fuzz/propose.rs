@@ -22,8 +22,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     args.scan.confinement.apply(&mut server, context);
     let times = TIMES.with(args.run.execution.timeout());
     let catalog = offer_of(&server, None, times.start.max(Duration::from_secs(1)), context)?;
-    let block = keeping(&server, times.call, args.fixture.as_deref()).server.block();
-    let (mut text, mut left_out) = (String::new(), 0);
+    let keeping = keeping(&server, times.call, args.fixture.as_deref());
+    let block = keeping.server.block();
+    let (mut text, mut left_out, mut secret) = (String::new(), 0, 0);
     for tool in &catalog.tools {
         let relations: Vec<Value> = proposals(tool).iter().map(written).collect();
         let (Some(name), false) = (tool.get("name").and_then(Value::as_str), relations.is_empty()) else { continue };
@@ -44,13 +45,20 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             left_out += 1;
             continue;
         }
+        if keeping.secrets.finds(document.as_bytes()) {
+            secret += 1;
+            continue;
+        }
         text.push_str("---\n");
         text.push_str(&document);
     }
     if left_out > 0 {
         context.write_stderr(&format!("note: {left_out} tests of more than {LONGEST} bytes are left out\n"));
     }
-    if text.is_empty() {
+    if secret > 0 {
+        context.write_stderr(&format!("note: {secret} tests that would show a secret are left out\n"));
+    }
+    if text.is_empty() && secret == 0 {
         return Err(Failure::NothingSelected {
             message: "no relation can be proposed: no tool says that it only reads".to_owned(),
             help: "mark tools that only read with `readOnlyHint: true`".to_owned(),

@@ -71,6 +71,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     if let Some(folder) = &args.save {
         for (run, failure) in runs.iter().flat_map(|run| run.failures.iter().map(move |failure| (run, failure))) {
             let Some(test) = kept_sequence(failure, &run.again, &keeping) else { continue };
+            if keeping.shows_secret(&test) {
+                continue;
+            }
             let path =
                 saved_tests::write(folder, &test.stem, &test.text).map_err(|error| not_written(folder, &error))?;
             kept.push((failure, path));
