@@ -103,6 +103,16 @@ fn replace(place: &Path, content: &[u8], existing: Option<fs::Metadata>) -> io::
     };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".mcprove-");
+    #[cfg(target_os = "linux")]
+    if let Some(mut file) = unnamed(&folder) {
+        file.write_all(content)?;
+        if let Some(existing) = &existing {
+            file.set_permissions(existing.permissions())?;
+        }
+        if let Ok(named) = builder.make_in(&folder, |path| name(&file, path)) {
+            return Ok(named.into_temp_path().persist(place)?);
+        }
+    }
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -118,6 +128,24 @@ fn replace(place: &Path, content: &[u8], existing: Option<fs::Metadata>) -> io::
     }
     file.persist(place)?;
     Ok(())
+}
+
+/// A file without a name, of which nothing is left if the program is killed before it is complete; none where the file system has no
+/// such files.
+#[cfg(target_os = "linux")]
+fn unnamed(folder: &Path) -> Option<fs::File> {
+    use rustix::fs::{Mode, OFlags, open};
+    let opened = open(folder, OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC, Mode::from_raw_mode(0o666));
+    opened.ok().map(fs::File::from)
+}
+
+/// Gives a file a name.
+#[cfg(target_os = "linux")]
+fn name(file: &fs::File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    use std::os::fd::AsRawFd as _;
+    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(linkat(CWD, open, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 /// Adds to the end of a file that others may write to as well.

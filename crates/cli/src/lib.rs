@@ -83,6 +83,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
+use clap::error::{ContextKind, ContextValue};
 use mcprove_model::ExitStatus;
 
 pub use arguments::Arguments;
@@ -133,9 +134,22 @@ fn end_at_panic() {
 fn parsed() -> Result<Arguments, clap::Error> {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     let mut line = help::command_line_for(&words);
-    let mut matches = line.try_get_matches_from_mut(std::env::args_os())?;
+    let mut matches = line.try_get_matches_from_mut(std::env::args_os()).map_err(without_secret)?;
     help_texts::refuse_without_effect(&mut line, &matches)?;
     Arguments::from_arg_matches_mut(&mut matches)
+}
+
+/// Options whose values may be secrets, which an error must not repeat.
+const SECRET_OPTIONS: &[&str] = &["--add-server", "--env", "--header", "--server"];
+
+/// An error about the arguments, without a value that may be a secret.
+fn without_secret(mut error: clap::Error) -> clap::Error {
+    let is_secret = matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(option))
+        if SECRET_OPTIONS.iter().any(|secret| option.split(' ').next() == Some(secret)));
+    if is_secret {
+        error.insert(ContextKind::InvalidValue, ContextValue::String("***".to_owned()));
+    }
+    error
 }
 
 /// The fewest open files that the program, its runtime and one server need.
@@ -245,6 +259,19 @@ fn usage(error: &clap::Error) -> ExitStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_may_be_a_secret_is_not_repeated() {
+        let said = |option: &str| {
+            let line = command_line().try_get_matches_from(["mcprove", "list", option, "sk1234567890 '"]);
+            without_secret(line.expect_err("an error")).to_string()
+        };
+        for option in ["--env", "--header"] {
+            let text = said(option);
+            assert!(text.contains(option) && !text.contains("sk1234567890"), "{text}");
+        }
+        assert!(said("--timeout").contains("sk1234567890"));
+    }
 
     #[test]
     fn a_server_without_dashes_is_shown_with_them() {

@@ -18,7 +18,8 @@ use tokio::time::Instant;
 use crate::container::{DOCKER, VariablesFile, contain};
 use crate::mock_files::{MockFiles, PlayOptions};
 
-/// The least time that a server which did not start confined may take to start unconfined.
+/// The least time that a server which refused to start confined may take to start unconfined. One that was too slow has the same
+/// time again.
 const FREE_START: Duration = Duration::from_secs(10);
 
 /// The time that a person has to log in.
@@ -139,7 +140,7 @@ impl Opener {
         {
             // A start and a handshake, no more: what `doctor` and every host do.
             let (tried, is_late) = (Instant::now(), Instant::now() >= deadline);
-            let until = tried + FREE_START.max(begun.elapsed() * if is_late { 1 } else { 3 });
+            let until = tried + if is_late { begun.elapsed() } else { FREE_START.max(begun.elapsed() * 3) };
             let free = Box::pin(Session::connect(&endpoint, http, &options, until)).await;
             let refusal = refusal_at_start(failure, &policy);
             match free {

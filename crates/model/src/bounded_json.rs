@@ -63,8 +63,13 @@ pub struct ParsedMembers<const N: usize> {
 /// The top level of a text.
 #[derive(Debug, PartialEq)]
 pub enum TopLevel<const N: usize> {
-    /// An object: the members that were asked for.
-    Members([Option<Value>; N]),
+    /// An object.
+    Members {
+        /// The members that were asked for.
+        values: [Option<Value>; N],
+        /// The first name of another one.
+        other: Option<String>,
+    },
     /// Anything else.
     Other(Value),
 }
@@ -321,7 +326,7 @@ impl<'de, const N: usize> Visitor<'de> for MembersVisitor<'_, '_, N> {
                 self.count.duplicate.borrow_mut().get_or_insert(twice);
             }
         }
-        Ok(TopLevel::Members(members))
+        Ok(TopLevel::Members { values: members, other: others.pop_first() })
     }
 }
 
@@ -378,9 +383,11 @@ mod tests {
     fn members_are_taken_apart() {
         let members = |text: &str| read_members(text.as_bytes(), &["a", "b"], MOST).expect("JSON");
         let one = members(r#"{"c":{"a":9},"\u0061":1,"b":null}"#);
-        assert_eq!(one.top, TopLevel::Members([Some(1.into()), Some(Value::Null)]));
+        let values = [Some(1.into()), Some(Value::Null)];
+        assert_eq!(one.top, TopLevel::Members { values, other: Some("c".to_owned()) });
         assert_eq!(one.duplicate, None);
-        assert_eq!(members(r#"{"a":1,"a":2}"#).top, TopLevel::Members([Some(2.into()), None]));
+        let values = [Some(2.into()), None];
+        assert_eq!(members(r#"{"a":1,"a":2}"#).top, TopLevel::Members { values, other: None });
         for text in [
             r#"{"a":1,"a":2}"#,
             r#"{"c":1,"c":2}"#,

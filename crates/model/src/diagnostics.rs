@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use crate::{Entry, Finding, Key, Node, SourceFile, Span, nearest};
+use crate::{Entry, Finding, Key, Node, Redactor, SourceFile, Span, nearest};
 
 /// Findings that are kept of one file; the rest is counted. A file with a million mistakes has one that explains them.
 const MOST: usize = 2_000;
@@ -27,6 +27,14 @@ impl<'s> Diagnostics<'s> {
     /// The file spoken of.
     pub fn source(&self) -> &'s SourceFile {
         self.source
+    }
+
+    /// Masks secrets in all findings so far.
+    pub fn mask(&mut self, secrets: &[String]) {
+        if !secrets.is_empty() && !self.findings.is_empty() {
+            let redactor = Redactor::new(secrets.iter().map(String::as_str));
+            self.findings.iter_mut().for_each(|finding| redactor.finding(finding));
+        }
     }
 
     /// All findings; the last one counts those that were not kept.

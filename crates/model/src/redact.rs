@@ -5,6 +5,7 @@
 //! in linear time (`redact/search.rs`). Texts that were shortened (`…`) are masked where the cut went through a secret.
 
 mod forms;
+mod parts;
 mod search;
 mod view;
 
@@ -295,7 +296,8 @@ impl Redactor {
         self.optionals([answer, recovery]);
     }
 
-    fn finding(&self, finding: &mut Finding) {
+    /// Masks every secret in every text of a finding.
+    pub fn finding(&self, finding: &mut Finding) {
         let Finding { rule, severity: _, message, place, expected, actual, seen, diff, evidence, help, fix } = finding;
         if let Some(masked) = self.replaced(rule) {
             *rule = Cow::Owned(masked);

@@ -54,9 +54,9 @@ pub struct Recorded {
 impl Recorded {
     /// The requests that are not in the suite, such as `resources/read (2 times)`; empty when there are none.
     pub fn left_out(&self) -> String {
-        let shown = |(method, count): (&String, &usize)| match count {
-            1 => escape_line(method).into_owned(),
-            count => format!("{} ({count} times)", escape_line(method)),
+        let shown = |(method, count): (&String, &usize)| {
+            let method = escape_line(&self.secrets.text(method)).into_owned();
+            if *count == 1 { method } else { format!("{method} ({count} times)") }
         };
         self.other_requests.iter().map(shown).collect::<Vec<_>>().join(", ")
     }

@@ -1,7 +1,7 @@
 //! Classification of frames as JSON-RPC messages, for any input, however broken.
 
 use mcprove_model::bounded_json::{self, TopLevel};
-use mcprove_model::{FrameKind, RpcError};
+use mcprove_model::{FrameKind, RpcError, escape_line, shorten};
 use serde_json::Value;
 
 /// Meaning of a frame's bytes.
@@ -100,7 +100,7 @@ pub(crate) fn measure(bytes: &[u8]) -> Measured {
     let mut measured = match bounded_json::read_members(bytes, Members::NAMES, bounded_json::MOST) {
         Ok(read) => {
             let message = match read.top {
-                TopLevel::Members(members) => Members::new(members).into_message(),
+                TopLevel::Members { values, other } => Members::new(values, other).into_message(),
                 TopLevel::Other(value) => from_value(value),
             };
             Measured { message, size: read.size, duplicate: read.duplicate, inexact: read.inexact }
@@ -175,7 +175,10 @@ fn plain_error(error: &serde_json::Error) -> String {
 
 fn from_value(value: Value) -> Message {
     match value {
-        Value::Object(mut map) => Members::new(Members::NAMES.map(|name| map.remove(name))).into_message(),
+        Value::Object(mut map) => {
+            let values = Members::NAMES.map(|name| map.remove(name));
+            Members::new(values, map.into_iter().next().map(|(name, _)| name)).into_message()
+        }
         Value::Array(items) if items.iter().any(Value::is_object) => {
             let messages: Vec<_> = items.into_iter().map(from_value).collect();
             if messages.iter().all(|m| matches!(m, Message::NonProtocol(_))) {
@@ -197,18 +200,20 @@ struct Members {
     params: Option<Value>,
     result: Option<Value>,
     error: Option<Value>,
+    /// The name of another one.
+    other: Option<String>,
 }
 
 impl Members {
     const NAMES: &[&str; 6] = &["jsonrpc", "id", "method", "params", "result", "error"];
 
     /// The values of [`Members::NAMES`].
-    fn new([jsonrpc, id, method, params, result, error]: [Option<Value>; 6]) -> Self {
-        Self { jsonrpc, id, method, params, result, error }
+    fn new([jsonrpc, id, method, params, result, error]: [Option<Value>; 6], other: Option<String>) -> Self {
+        Self { jsonrpc, id, method, params, result, error, other }
     }
 
     fn into_message(self) -> Message {
-        let Self { jsonrpc, id, method, params, result, error } = self;
+        let Self { jsonrpc, id, method, params, result, error, other } = self;
         let answers = result.is_some() || error.is_some();
         let kind = FrameKind::of_members(jsonrpc.is_some(), id.as_ref(), method.as_ref(), answers);
         match (kind, method) {
@@ -220,7 +225,8 @@ impl Members {
                 Message::Notification { method, params: params.unwrap_or(Value::Null) }
             }
             (FrameKind::Reply, _) => {
-                let fault = version_fault(jsonrpc.as_ref());
+                let other = other.or_else(|| params.map(|_| "params".to_owned()));
+                let fault = version_fault(jsonrpc.as_ref()).or_else(|| other.map(|name| foreign_member(&name)));
                 let body = fault.map_or_else(|| reply_body(result, error), ReplyBody::Broken);
                 Message::Reply(Reply { id, body })
             }
@@ -235,6 +241,12 @@ fn version_fault(version: Option<&Value>) -> Option<String> {
         Some(other) => Some(format!("says `\"jsonrpc\": {other}` instead of \"2.0\"")),
         None => Some("lacks `\"jsonrpc\": \"2.0\"`".to_owned()),
     }
+}
+
+/// The TypeScript SDK's clients drop a response with a member that is not of the protocol, so that the call times out.
+fn foreign_member(name: &str) -> String {
+    let name = shorten(&escape_line(name), 40).into_owned();
+    format!("has a member `{name}` that a response does not have (refused by clients built on the TypeScript SDK)")
 }
 
 fn reply_body(result: Option<Value>, error: Option<Value>) -> ReplyBody {
@@ -310,6 +322,8 @@ mod tests {
     fn broken_replies_say_how() {
         assert!(broken(r#"{"id":1,"result":{}}"#).contains("lacks `\"jsonrpc\""));
         assert!(broken(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":null}"#).contains("\"error\": null"));
+        assert!(broken(r#"{"jsonrpc":"2.0","id":1,"result":{},"extra":1}"#).starts_with("has a member `extra` that"));
+        assert!(broken(r#"{"jsonrpc":"2.0","id":1,"params":{},"result":{}}"#).starts_with("has a member `params`"));
         assert!(broken(r#"{"jsonrpc":"2.0","id":1,"error":{"code":"-32602","message":"x"}}"#).contains("-32602"));
         assert!(broken(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}"#).contains("both"));
         assert!(broken(r#"{"jsonrpc":"2.0","id":1}"#).contains("neither"));

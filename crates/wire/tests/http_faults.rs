@@ -247,13 +247,27 @@ async fn a_pretty_printed_reply_is_a_reply() {
 
 #[tokio::test]
 async fn a_reply_with_another_status_of_success_is_odd() {
-    for (status, expected) in [(200, &[][..]), (201, &["odd-status"]), (202, &["odd-status"]), (206, &["odd-status"])] {
+    for (status, expected) in [(200, &[][..]), (201, &["odd-status"]), (206, &["odd-status"])] {
         let (exchange, closing) = call(&SessionOptions::default(), move |seen, out| {
             out.answer(status, &[("content-type", "application/json")], reply(seen).to_string().as_bytes());
         })
         .await;
         assert!(matches!(exchange.outcome, Outcome::Result(_)), "{status}: {:?}", exchange.outcome);
         assert_eq!(rules(&closing), expected, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_reply_after_a_receipt_is_refused() {
+    for (kind, is_event) in [("application/json", false), ("text/event-stream", true)] {
+        let (refused, _) = refused(move |seen, out| {
+            let reply = reply(seen).to_string();
+            let body = if is_event { format!("data: {reply}\n\n") } else { reply };
+            out.answer(202, &[("content-type", kind)], body.as_bytes());
+        })
+        .await;
+        assert_eq!(refused.what, "a request was answered with HTTP 202, after which clients read no reply", "{kind}");
+        assert_eq!(refused.status, Some(202), "{kind}");
     }
 }
 
@@ -727,6 +741,27 @@ async fn a_server_that_takes_no_post_is_spoken_to_over_http_sse() {
     assert!(matches!(exchange.outcome, Outcome::Result(_)), "{:?}", exchange.outcome);
     let connections: Vec<_> = peer.seen().iter().map(|seen| seen.connection).collect();
     assert!(connections.len() > 3 && peer.hung_up().await == 0, "{connections:?}");
+}
+
+#[tokio::test]
+async fn a_reply_on_the_stream_of_get_is_odd() {
+    let own = Mutex::new(None::<Out>);
+    let peer = HttpPeer::start(move |seen, out| {
+        if seen.method == "GET" {
+            out.stream(&[]);
+            *own.lock().expect("not poisoned") = Some(out);
+        } else if !honest(&seen, &out) {
+            let own = own.lock().expect("not poisoned");
+            own.as_ref().expect("GET comes first").event(&reply(&seen));
+            // The stream of the request stays open, and empty.
+            out.stream(&[]);
+        }
+    })
+    .await;
+    let mut session = connect(&peer, &SessionOptions::default()).await.expect("opens");
+    let exchange = session.call_tool("t", &json!({}), Instant::now() + DEADLINE).await;
+    assert!(matches!(exchange.outcome, Outcome::Result(_)), "{:?}", exchange.outcome);
+    assert_eq!(rules(&session.close().await), ["reply-on-get-stream"]);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -115,7 +115,9 @@ fn redactor_of(server: &ServerSpec) -> Redactor {
         Target::Stdio { .. } | Target::Mock { .. } | Target::Cassette { .. } => &[],
     };
     let values = headers.iter().flat_map(|(_, value)| [value.as_str(), value.rsplit(' ').next().unwrap_or_default()]);
-    Redactor::new(values.chain(server.secrets.iter().map(String::as_str)))
+    let credentials = server.target.credentials();
+    let credentials = credentials.iter().map(|credential| credential.value);
+    Redactor::new(values.chain(server.secrets.iter().map(String::as_str)).chain(credentials))
 }
 
 struct InterceptRun<'a> {
@@ -195,7 +197,7 @@ impl InterceptRun<'_> {
                 "give `--http` an address of this machine and a free port, as in 127.0.0.1:0",
             )
         })?;
-        self.context.write_stderr(&format!("listening on {}\n", relay.url()));
+        self.context.write_stderr(&format!("listening on {}\n", self.redactor.text(&relay.url())));
         let (complaints, mut complained) = mpsc::unbounded_channel();
         let running = tokio::spawn(async move {
             let stopped = async move {

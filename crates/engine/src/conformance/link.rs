@@ -61,6 +61,8 @@ pub struct Pace {
 
 /// Parts of HTTP responses that wait to be taken in; beyond that, the server waits.
 pub(super) const REPLIES: usize = 8;
+/// The most messages that are read after a deadline.
+const MOST_LATE: usize = 1_000;
 
 /// A conversation.
 pub(super) struct Link {
@@ -229,7 +231,7 @@ impl Link {
         match id {
             Some(id) => self.reply(&id, exchange, self.patience()).await,
             None if exchange > 0 => {
-                self.until(self.pace.timeout, |link| link.has_ended(exchange)).await;
+                self.until(self.pace.timeout, |entry| ends(entry, exchange)).await;
                 None
             }
             None => {
@@ -279,13 +281,10 @@ impl Link {
             usual.push(("accept".to_owned(), b"text/event-stream".to_vec()));
         }
         let exchange = self.post(method, label, usual, headers, None, url);
-        self.until(self.pace.timeout, |link| {
-            link.has_ended(exchange)
-                || link.recording.entries.iter().any(|entry| {
-                    let is_stream = matches!(&entry.what, What::ResponseHead { headers, .. }
-                    if headers.iter().any(|(name, value)| name == "content-type" && value.contains("event-stream")));
-                    entry.exchange == exchange && is_stream
-                })
+        self.until(self.pace.timeout, |entry| {
+            let is_stream = matches!(&entry.what, What::ResponseHead { headers, .. }
+                if headers.iter().any(|(name, value)| name == "content-type" && value.contains("event-stream")));
+            ends(entry, exchange) || entry.exchange == exchange && is_stream
         })
         .await;
         Some(exchange)
@@ -361,42 +360,27 @@ impl Link {
 
     /// Waits for the reply to a request.
     pub(super) async fn reply(&mut self, id: &Value, exchange: u64, within: Duration) -> Option<Value> {
-        let start = self.recording.entries.len();
-        self.until(within, |link| {
-            link.found(id, exchange, start).is_some() || exchange > 0 && link.has_ended(exchange)
-        })
-        .await;
-        let found = self.found(id, exchange, start);
+        self.until(within, |entry| reply_in(entry, id, exchange).is_some() || exchange > 0 && ends(entry, exchange))
+            .await;
+        let found = self.recording.entries.iter().rev().find_map(|entry| reply_in(entry, id, exchange)).cloned();
         if found.is_none() && !self.is_closed {
             self.note(exchange, "", What::TimedOut);
         }
         found
     }
 
-    fn found(&self, id: &Value, exchange: u64, _start: usize) -> Option<Value> {
-        self.recording.entries.iter().rev().find_map(|entry| {
-            let What::Received(Payload { json: Some(json), .. }) = &entry.what else { return None };
-            let is_reply = json.is_object() && json.get("method").is_none();
-            let is_own = if exchange > 0 {
-                entry.exchange == exchange
-            } else {
-                json.get("id").is_some_and(|got| is_same_id(id, got))
-            };
-            (is_reply && is_own).then(|| json.clone())
-        })
-    }
-
-    fn has_ended(&self, exchange: u64) -> bool {
-        self.recording.entries.iter().any(|entry| {
-            entry.exchange == exchange && matches!(entry.what, What::ExchangeEnded | What::ExchangeFailed(_))
-        })
-    }
-
-    /// Receives messages until the condition holds or the time is over.
-    pub(super) async fn until(&mut self, within: Duration, holds: impl Fn(&Self) -> bool) {
+    /// Receives messages until one is as wanted or the time is over. What lies there by then is read, but a server that goes on
+    /// sending gets no more time.
+    async fn until(&mut self, within: Duration, is_wanted: impl Fn(&Entry) -> bool) {
         let deadline = Instant::now() + within;
-        while !holds(self) && !self.is_closed {
-            if !self.take(deadline).await {
+        let (mut seen, mut late) = (0, 0);
+        loop {
+            if self.is_closed || self.recording.entries[seen..].iter().any(&is_wanted) {
+                return;
+            }
+            seen = self.recording.entries.len();
+            late += usize::from(Instant::now() > deadline);
+            if late > MOST_LATE || !self.take(deadline).await {
                 return;
             }
         }
@@ -405,7 +389,7 @@ impl Link {
     /// Receives messages for a while.
     pub(super) async fn pause(&mut self, time: Duration) {
         let deadline = Instant::now() + time;
-        while !self.is_closed && self.take(deadline).await {}
+        while !self.is_closed && Instant::now() < deadline && self.take(deadline).await {}
         if self.is_closed {
             return;
         }
@@ -501,4 +485,18 @@ impl Link {
         self.is_agreed = true;
         reply.get("result").cloned()
     }
+}
+
+/// The reply to a request, if an entry is that.
+fn reply_in<'e>(entry: &'e Entry, id: &Value, exchange: u64) -> Option<&'e Value> {
+    let What::Received(Payload { json: Some(json), .. }) = &entry.what else { return None };
+    let is_reply = json.is_object() && json.get("method").is_none();
+    let is_own =
+        if exchange > 0 { entry.exchange == exchange } else { json.get("id").is_some_and(|got| is_same_id(id, got)) };
+    (is_reply && is_own).then_some(json)
+}
+
+/// True if an entry is the end of an exchange.
+fn ends(entry: &Entry, exchange: u64) -> bool {
+    entry.exchange == exchange && matches!(entry.what, What::ExchangeEnded | What::ExchangeFailed(_))
 }

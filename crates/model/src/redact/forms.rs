@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 
 use super::Redactor;
+use super::parts::parts;
 use super::view::{Layer, View};
 use crate::{is_scheme, is_unreserved, percent_encoded};
 
@@ -68,6 +69,7 @@ fn spellings(secret: &str) -> BTreeSet<String> {
     // The line break at the end of a file's content is not part of a key.
     let trimmed = secret.trim();
     add(trimmed);
+    parts(trimmed).iter().for_each(|part| add(part));
     // Keys are often kept in one line, and programs that use them put the line breaks back.
     let unfolded = trimmed.replace("\\r\\n", "\n").replace("\\n", "\n");
     add(&unfolded);
@@ -76,7 +78,9 @@ fn spellings(secret: &str) -> BTreeSet<String> {
         unfolded.lines().for_each(|line| add(line.trim()));
     }
     // What is in a URL is written as URLs are, and the server reads what it means.
-    if let Some(decoded) = View::of(trimmed.as_bytes(), Layer::Percent).and_then(|view| String::from_utf8(view.bytes).ok()) {
+    if let Some(decoded) =
+        View::of(trimmed.as_bytes(), Layer::Percent).and_then(|view| String::from_utf8(view.bytes).ok())
+    {
         add(&decoded);
         add(&decoded.replace('+', " "));
     }

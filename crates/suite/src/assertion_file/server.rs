@@ -33,7 +33,9 @@ pub(super) fn decode(
         }
     }
     let described = Described { entry: &entry, kind: FileKind::Assertion, default_auth: None };
-    let server = server::decode(&described, &mut Reader { context, secrets: &mut secrets }, found)?;
+    let server = server::decode(&described, &mut Reader { context, secrets: &mut secrets }, found);
+    found.mask(&secrets);
+    let server = server?;
     secrets.sort();
     secrets.dedup();
     let name = match &server.target {

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mcprove_model::{Case, Diagnostics, Finding, Kind, Node, Place, Severity, SourceFile, Span};
+use mcprove_model::{Case, Diagnostics, Finding, Kind, Node, Place, Redactor, Severity, SourceFile, Span};
 
 use crate::assertion_file::{self, Document};
 use crate::context::Context;
@@ -134,6 +134,7 @@ struct Loading {
 impl Loading {
     fn file(&mut self, file: &SuiteFile, text: String, options: &LoadOptions<'_>) {
         let Parsed { source, documents, mut findings } = parse_text(&file.path, text);
+        let known = self.loaded.secrets.len();
         if let Some(large) = documents.iter().find_map(large_list) {
             self.loaded.files += 1;
             let message = format!("a list of more than {MOST_TESTS} items: as tests, they would take too much memory");
@@ -182,6 +183,10 @@ impl Loading {
         findings.sort_by_cached_key(|finding| file_of(finding, &source));
         // A mistake in the defaults of a file, or in a table, is found with each of its tests.
         findings.dedup();
+        if let (false, secrets @ [_, ..]) = (findings.is_empty(), &self.loaded.secrets[known..]) {
+            let redactor = Redactor::new(secrets.iter().map(String::as_str));
+            findings.iter_mut().for_each(|finding| redactor.finding(finding));
+        }
         if file.is_outside && findings.iter().any(|finding| finding.severity >= Severity::Error) {
             findings.iter_mut().for_each(withhold);
         }

@@ -49,6 +49,8 @@ pub(super) struct HttpExchange {
     pub(super) resumes: bool,
     /// The request needs no more effort.
     pub(super) settled: Arc<AtomicBool>,
+    /// True on the stream that GET opens, on which no reply may come.
+    pub(super) is_own_stream: bool,
     pub(super) queue: Queue,
 }
 
@@ -133,7 +135,8 @@ impl HttpExchange {
     }
 
     /// Opens the stream that the server may use at any time; a server without one says so.
-    pub(super) async fn listen(self, mut turn: Turn) {
+    pub(super) async fn listen(mut self, mut turn: Turn) {
+        self.is_own_stream = true;
         turn.wait().await;
         let mut resume = Resume { last_id: None, retry: RETRY };
         let Ok(response) = self.get(None).await else { return };
@@ -250,6 +253,16 @@ impl HttpExchange {
             let what =
                 format!("the response has {kinds} `Content-Type` headers; clients read the first, the last or both");
             self.arrive(Arrival::Odd { rule: "repeated-content-type", what, evidence: Bytes::new() }).await;
+        }
+        if status == StatusCode::ACCEPTED && (is_event_stream(&response) || is_json(&response)) {
+            // 202 is the receipt for a notification; the official clients read no body after it.
+            let Refusal { refused, reply } = Box::pin(refusal(response, &Method::POST, self.limit)).await;
+            return End::Refused(Refused {
+                what: "a request was answered with HTTP 202, after which clients read no reply".to_owned(),
+                help: Some("answer requests with HTTP 200; 202 is for notifications and replies".to_owned()),
+                has_result: reply.is_some_and(|(reply, _)| matches!(reply.body, ReplyBody::Result(_))),
+                ..refused
+            });
         }
         if status.is_success() && status != StatusCode::OK && (is_event_stream(&response) || is_json(&response)) {
             let what = format!("a request was answered with HTTP {}, not 200", status.as_u16());
@@ -400,6 +413,11 @@ impl HttpExchange {
             self.take_foreign_event(kind, data, answers).await;
             return answers.is_some();
         }
+        if self.is_own_stream && is_reply(&data) {
+            // Only a stream that resumes that of a request may have its reply (2025-11-25, "Listening for Messages from the Server").
+            let what = "a reply came on the stream that GET opens, not on that of its request".to_owned();
+            self.arrive(Arrival::Odd { rule: "reply-on-get-stream", what, evidence: data.clone() }).await;
+        }
         let arrival = match request {
             Some(request) => Arrival::Answer { request, message: data, status: 200, last: false },
             None => Arrival::Message(data),
@@ -457,13 +475,20 @@ fn is_json(response: &Response<Incoming>) -> bool {
     is_of_type(response, b"application/json")
 }
 
-/// True if a message is the reply with this id, without building its tree.
-fn is_reply_to(data: &[u8], id: u64) -> bool {
+/// The id of a reply, without building its tree; none for other messages.
+fn reply_id(data: &[u8]) -> Option<Value> {
     #[derive(Deserialize)]
     struct Peek {
         id: Option<Value>,
         method: Option<IgnoredAny>,
     }
-    serde_json::from_slice::<Peek>(data)
-        .is_ok_and(|peek| peek.method.is_none() && peek.id.as_ref().and_then(Value::as_u64) == Some(id))
+    serde_json::from_slice::<Peek>(data).ok().filter(|peek| peek.method.is_none())?.id
+}
+
+fn is_reply(data: &[u8]) -> bool {
+    reply_id(data).is_some()
+}
+
+fn is_reply_to(data: &[u8], id: u64) -> bool {
+    reply_id(data).as_ref().and_then(Value::as_u64) == Some(id)
 }

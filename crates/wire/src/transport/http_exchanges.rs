@@ -163,6 +163,7 @@ impl Exchanges {
             has_session: false,
             resumes: false,
             settled: Arc::default(),
+            is_own_stream: false,
             queue: self.queue.clone(),
         }
     }

@@ -17,6 +17,8 @@ const MOST_BEGINNINGS: usize = 32 << 20;
 const MOST_OF_ONE: usize = 24 << 20;
 /// Bytes that one message may take while it is read.
 const MOST_READ: usize = 96 << 20;
+/// Bytes that a message takes besides its content.
+const OVERHEAD: usize = 512;
 /// Values, and bytes of a string, of the beginning of a message. A string of base64 stays one.
 const VALUES: usize = 200;
 const STRING: usize = 4 << 10;
@@ -37,7 +39,7 @@ impl ReplyMemory {
         let Ok(read) = bounded_json::read(&bytes, MOST_READ) else {
             return self.unreadable(bytes);
         };
-        let size = read.size + bytes.len();
+        let size = read.size + bytes.len() + OVERHEAD;
         let is_kept = bytes.len() <= STRING || size <= MOST_OF_ONE && self.used.load(Ordering::Relaxed) + size <= MOST;
         if is_kept {
             self.used.fetch_add(size, Ordering::Relaxed);
@@ -47,7 +49,7 @@ impl ReplyMemory {
         let json = beginning(&read.value, &mut left);
         let payload = Payload { bytes: Bytes::from(json.to_string()), json: Some(json), is_shortened: true };
         self.shortened.fetch_add(1, Ordering::Relaxed);
-        self.used.fetch_add(payload.bytes.len() * 2, Ordering::Relaxed);
+        self.used.fetch_add(payload.bytes.len() * 2 + OVERHEAD, Ordering::Relaxed);
         payload
     }
 
@@ -55,7 +57,7 @@ impl ReplyMemory {
     fn unreadable(&self, bytes: Bytes) -> Payload {
         let is_long = bytes.len() > LARGE;
         let bytes = if is_long { Bytes::copy_from_slice(&bytes[..LARGE]) } else { bytes };
-        self.used.fetch_add(bytes.len(), Ordering::Relaxed);
+        self.used.fetch_add(bytes.len() + OVERHEAD, Ordering::Relaxed);
         self.shortened.fetch_add(usize::from(is_long), Ordering::Relaxed);
         Payload { bytes, json: None, is_shortened: is_long }
     }
