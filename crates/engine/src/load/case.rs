@@ -196,5 +196,16 @@ fn no_limit(load: &LoadRecord) -> Vec<Finding> {
         Finding::error("no-rate-held", format!("the server holds no rate: {first}"))
             .help("begin lower with `--rate`, or loosen the gates")
     });
-    lost.into_iter().chain(none).collect()
+    let varies = limit.range.map(|(low, high)| {
+        let (low, high) = (number_text(low), number_text(high));
+        let text =
+            format!("tries between {low}/s and {high}/s contradict each other: the limit changed during the search");
+        Finding::note("limit-varies", text).help("repeat it on a quieter machine, or with a longer `--duration`")
+    });
+    let own = limit.is_own.then(|| {
+        let text = "mcprove itself was late at the rates that were not held: the server may hold more";
+        Finding::note("limit-of-mcprove", text)
+            .help("give it a machine of its own, or more sessions and with them threads: `--clients`")
+    });
+    lost.into_iter().chain(none).chain(varies).chain(own).collect()
 }
