@@ -136,7 +136,7 @@ mod tests {
             (&[step(400.0, 800_000, true), step(110.0, 2_000, true)], false),
             (&[], false),
         ] {
-            assert_eq!(is_own_limit(&[&[held.clone()], steps].concat(), 100.0), expected, "{steps:?}");
+            assert_eq!(is_own_limit(&[std::slice::from_ref(&held), steps].concat(), 100.0), expected, "{steps:?}");
         }
     }
 }

@@ -376,7 +376,7 @@ mod tests {
             let mut random = Random(u64::from(seed) * 7_919 + 13);
             let server = Server {
                 capacity: random.between(50.0, 150.0),
-                workers: [1, 2, 4][(random.next() % 3) as usize],
+                workers: usize::try_from(1 << (random.next() % 3)).expect("few"),
                 distance: random.between(0.0, 0.05),
                 jitter: random.between(0.0, 1.0),
             };
