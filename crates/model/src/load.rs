@@ -265,7 +265,7 @@ pub struct RateStep {
     pub achieved: f64,
     /// The 99th percentile of the latency.
     pub p99_us: u64,
-    /// The 99th percentile of mcprove's own delay.
+    /// The 99th percentile of mcprove's own delay, of all calls that a session had room for.
     #[serde(default)]
     pub own_delay_us: u64,
     /// Share of failed calls, from 0 to 1.

@@ -1,6 +1,6 @@
 //! The search for the highest rate that a server holds: a load per rate, until the limit is known.
 
-use mcprove_judge::load::{LimitSearch, Shape, Tried, is_own_limit, why_not_held};
+use mcprove_judge::load::{LimitSearch, Shape, Tried, is_own_limit, own_delay, why_not_held};
 use mcprove_model::{Finding, LoadRecord, RateLimit, RateStep};
 use mcprove_wire::OpenFailure;
 use tokio::time::Instant;
@@ -44,7 +44,7 @@ pub(super) async fn find_limit(
             rate,
             achieved: record.throughput(),
             p99_us: record.latency().quantile(0.99),
-            own_delay_us: record.lag.quantile(0.99),
+            own_delay_us: own_delay(&record),
             errors: record.error_share(),
             broken,
         });

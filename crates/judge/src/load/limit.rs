@@ -16,6 +16,8 @@ const GROWS: f64 = 0.02;
 const FEWEST: u64 = 5;
 /// Delay of mcprove itself, in microseconds, that is reported with a rate that was not held.
 const LATE: u64 = 5_000;
+/// A session that has less than this share of the calls it may have open has room for more.
+const ROOM: f64 = 0.5;
 /// Rates up to this many times the highest rate held are next to it.
 const NEXT: f64 = 2.0;
 
@@ -29,6 +31,22 @@ pub fn why_not_held(load: &LoadRecord, rate: f64, gates: &[Gate]) -> Option<Stri
     let why = broken.or_else(|| unanswered(load)).or_else(|| growing_queue(load, rate))?;
     let late = load.lag.quantile(0.99);
     Some(if late < LATE { why } else { format!("{why} (own delay of mcprove: p99 {})", micros(late)) })
+}
+
+/// The 99th percentile of mcprove's delay in a load. Where few enough calls were open that every session had room, nothing but
+/// mcprove held up those that were sent late, whether or not their session was idle.
+pub fn own_delay(load: &LoadRecord) -> u64 {
+    let idle = load.lag.quantile(0.99);
+    let mut service = LatencyHistogram::default();
+    load.calls.values().for_each(|stats| service.merge(&stats.service));
+    #[expect(clippy::cast_precision_loss, reason = "durations are far below 2^52 µs")]
+    let open = load.throughput() * service.quantile(0.99) as f64 / 1e6;
+    let has_room = open < f64::from(load.plan.in_flight) * f64::from(load.plan.clients) * ROOM;
+    // A call that opens its session waits for the server.
+    if !has_room || load.plan.session_per != "client" {
+        return idle;
+    }
+    idle.max(load.latency().quantile(0.99).saturating_sub(service.quantile(0.99)))
 }
 
 /// True if mcprove was late at the rates next to the highest one held: most of what calls waited there was its own delay.
@@ -138,5 +156,21 @@ mod tests {
         ] {
             assert_eq!(is_own_limit(&[std::slice::from_ref(&held), steps].concat(), 100.0), expected, "{steps:?}");
         }
+    }
+
+    #[test]
+    fn calls_that_are_sent_late_though_there_was_room_are_late_by_mcprove() {
+        let server = Server { capacity: 1e3, workers: 1, distance: 0.0, jitter: 0.0 };
+        let mut load = Machine::quiet(server).load(100.0);
+        for stats in load.calls.values_mut() {
+            (0..10).for_each(|_| stats.latency.record(500_000));
+        }
+        (load.plan.in_flight, load.plan.clients, load.plan.session_per) = (1_000, 1, "client".to_owned());
+        assert!(own_delay(&load).abs_diff(500_000) < 10_000, "{}", own_delay(&load));
+        load.plan.session_per = "5".to_owned();
+        assert_eq!(own_delay(&load), 0);
+        // A session without room makes calls wait for the server.
+        (load.plan.in_flight, load.plan.session_per) = (0, "client".to_owned());
+        assert_eq!(own_delay(&load), 0);
     }
 }

@@ -22,7 +22,7 @@ pub use compare::{Change, Measure, compare};
 pub use findings::findings;
 pub use gate::{Gate, GateResult, Quantity};
 pub use growth::memory_growth;
-pub use limit::{is_own_limit, why_not_held};
+pub use limit::{is_own_limit, own_delay, why_not_held};
 pub use limit_search::{LimitSearch, Tried};
 pub use merge::{LOAD_CASE, merge_loads};
 pub use schedule::Schedule;
