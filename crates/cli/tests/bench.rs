@@ -124,6 +124,20 @@ fn a_server_that_loses_replies_is_named() {
     assert_eq!((code, rules(&load)), (1, vec!["lost-reply"]), "{load:#}");
     let concurrent = load["load"]["errors"]["timeout"]["concurrent"].as_u64();
     assert!(concurrent.is_some_and(|calls| (50..=80).contains(&calls)), "{load:#}");
+    let text = load["findings"].to_string();
+    assert!(text.contains("`--ramp 1@2s,..80@30s` shows with how many clients it begins"), "{load:#}");
+}
+
+#[test]
+fn a_ramp_shows_with_how_many_clients_replies_are_lost() {
+    let server = Running::start("loses");
+    let (code, load) = bench(&["--url", &server.url, "--ramp", "20@1s,..80@5s", "--timeout", "1s"]);
+    assert_eq!((code, rules(&load)), (1, vec!["lost-reply"]), "{load:#}");
+    let text = load["findings"].to_string();
+    let fine = text.split("none failed with ").nth(1).and_then(|rest| rest.split(' ').next());
+    let fine: u64 = fine.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{load:#}"));
+    let concurrent = load["load"]["errors"]["timeout"]["concurrent"].as_u64().expect("a number");
+    assert!(fine >= 20 && fine < concurrent && (50..=80).contains(&concurrent), "{load:#}");
 }
 
 #[test]

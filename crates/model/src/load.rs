@@ -241,8 +241,14 @@ impl fmt::Display for MemoryGrowth {
 /// Result of the search for the highest rate that a server holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RateLimit {
-    /// The highest rate that was held, in calls per second; `None` if not even the first was.
+    /// The highest rate that was held at least every second time, in calls per second; `None` if none was.
     pub held: Option<f64>,
+    /// The lowest and the highest rate at which tries contradict the result, where more of them do than chance explains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<(f64, f64)>,
+    /// True if mcprove itself was late at the rates that were not held: they say nothing about the server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_own: bool,
     /// The rates that were tried, in order.
     pub steps: Vec<RateStep>,
     /// The reason why no session could be opened after the last of them, which ended the search.
@@ -259,6 +265,9 @@ pub struct RateStep {
     pub achieved: f64,
     /// The 99th percentile of the latency.
     pub p99_us: u64,
+    /// The 99th percentile of mcprove's own delay, of all calls that a session had room for.
+    #[serde(default)]
+    pub own_delay_us: u64,
     /// Share of failed calls, from 0 to 1.
     pub errors: f64,
     /// Reason why it was not held; `None` if it was.

@@ -106,7 +106,7 @@ impl LoadCase {
         // The shards of a load are judged together.
         if self.options.shard.is_none() {
             record.findings.extend(findings(&load));
-            record.findings.extend(no_limit(&load));
+            record.findings.extend(limit_findings(&load));
             let _ = self.record.set(load.clone());
         }
         // Of a load that was stopped, what was measured until then is reported, and no verdict.
@@ -183,8 +183,8 @@ impl LoadCase {
     }
 }
 
-/// The findings about a server that holds no rate at all, or ended during the search.
-fn no_limit(load: &LoadRecord) -> Vec<Finding> {
+/// The findings about a search for the highest rate: none is held, the server ended, or the result is not certain.
+fn limit_findings(load: &LoadRecord) -> Vec<Finding> {
     let Some(limit) = &load.limit else { return Vec::new() };
     let lost = limit.lost.as_ref().map(|why| {
         let rate = limit.steps.last().map_or(0.0, |step| step.rate);
@@ -196,5 +196,16 @@ fn no_limit(load: &LoadRecord) -> Vec<Finding> {
         Finding::error("no-rate-held", format!("the server holds no rate: {first}"))
             .help("begin lower with `--rate`, or loosen the gates")
     });
-    lost.into_iter().chain(none).collect()
+    let varies = limit.range.map(|(low, high)| {
+        let (low, high) = (number_text(low), number_text(high));
+        let text =
+            format!("tries between {low}/s and {high}/s contradict each other: the limit changed during the search");
+        Finding::note("limit-varies", text).help("repeat it on a quieter machine, or with a longer `--duration`")
+    });
+    let own = limit.is_own.then(|| {
+        let text = "mcprove itself was late at the rates that were not held: the server may hold more";
+        Finding::note("limit-of-mcprove", text)
+            .help("give it a machine of its own, or more sessions and with them threads: `--clients`")
+    });
+    lost.into_iter().chain(none).chain(varies).chain(own).collect()
 }

@@ -1,6 +1,6 @@
 //! The search for the highest rate that a server holds: a load per rate, until the limit is known.
 
-use mcprove_judge::load::{LimitSearch, Shape, why_not_held};
+use mcprove_judge::load::{LimitSearch, Shape, Tried, is_own_limit, own_delay, why_not_held};
 use mcprove_model::{Finding, LoadRecord, RateLimit, RateStep};
 use mcprove_wire::OpenFailure;
 use tokio::time::Instant;
@@ -16,7 +16,8 @@ pub(super) async fn find_limit(
 ) -> Result<(LoadRecord, Vec<Finding>), Box<OpenFailure>> {
     let mut search = LimitSearch::new(options.shape.highest());
     let mut limit = RateLimit::default();
-    let mut best: Option<(LoadRecord, Vec<Finding>)> = None;
+    // The last load of each rate that was held.
+    let mut kept: Vec<(f64, (LoadRecord, Vec<Finding>))> = Vec::new();
     let mut last = None;
     let mut is_interrupted = false;
     while let Some(rate) = search.next_rate() {
@@ -43,23 +44,31 @@ pub(super) async fn find_limit(
             rate,
             achieved: record.throughput(),
             p99_us: record.latency().quantile(0.99),
+            own_delay_us: own_delay(&record),
             errors: record.error_share(),
             broken,
         });
-        let is_decided = search.observe(is_held);
-        if !is_held {
-            // The next rate begins when the server has worked off what the last one left behind.
-            recovered(&of_step, work, around).await;
-        }
-        if is_held && is_decided {
-            best = Some((record, oddities));
+        search.observe(&Tried::of(&record, is_held));
+        if is_held {
+            kept.retain(|(other, _)| !is_same(*other, rate));
+            kept.push((rate, (record, oddities)));
         } else {
             last = Some((record, oddities));
+            // The next rate begins when the server has worked off what this one left behind.
+            recovered(&of_step, work, around).await;
         }
     }
     limit.held = search.held();
+    limit.range = search.range();
+    limit.is_own = limit.held.is_some_and(|held| is_own_limit(&limit.steps, held));
+    let best = kept.into_iter().find(|(rate, _)| limit.held.is_some_and(|held| is_same(*rate, held)));
+    let best = best.map(|(_, loaded)| loaded);
     let (record, oddities) = best.or(last).unwrap_or_default();
     Ok((LoadRecord { limit: Some(limit), interrupted: is_interrupted, ..record }, oddities))
+}
+
+fn is_same(rate: f64, other: f64) -> bool {
+    (rate - other).abs() <= f64::EPSILON * rate
 }
 
 /// Waits until a call is answered again.

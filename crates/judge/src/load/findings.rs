@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mcprove_model::{ErrorStats, Finding, LoadError, LoadRecord, Severity, number_text, per_second, share, size_text};
+use mcprove_model::{
+    ErrorStats, Finding, LoadError, LoadRecord, LoadWindow, Severity, number_text, per_second, share, size_text,
+};
 
 use super::gate::{Gate, Quantity};
 
@@ -80,7 +82,9 @@ fn failed_calls(load: &LoadRecord) -> Vec<Finding> {
         let mut finding = Finding::error(rule, message).help(help);
         finding.severity = severity(is_bounded);
         let plural = if errors.concurrent == 1 { "" } else { "s" };
-        finding.actual = Some(format!("{}; first with {} concurrent call{plural}", errors.example, errors.concurrent));
+        let begins = begin_of_failures(load, errors.concurrent);
+        finding.actual =
+            Some(format!("{}; first with {} concurrent call{plural}{begins}", errors.example, errors.concurrent));
         found.push(finding);
     }
     if load.dropped > 0 {
@@ -95,6 +99,29 @@ fn failed_calls(load: &LoadRecord) -> Vec<Finding> {
         found.push(finding);
     }
     found
+}
+
+/// What a closed loop shows about the number of clients from which on calls fail: those with which none failed, or the way to
+/// find them.
+fn begin_of_failures(load: &LoadRecord, concurrent: u64) -> String {
+    // One call at a time needs no other to fail, and a part of a load does not know the others.
+    if load.plan.is_open || concurrent <= 1 {
+        return String::new();
+    }
+    let used = || load.windows.iter().filter(|window| window.clients > 0);
+    let failing = used().filter(|window| window.errors + window.dropped > 0).map(|window| window.clients).min();
+    // A window with few calls has none that failed by chance.
+    let is_clean = |window: &&LoadWindow| {
+        window.completed >= window.clients && failing.is_some_and(|failing| window.clients < failing.min(concurrent))
+    };
+    let clean = used().filter(is_clean).map(|window| window.clients).max();
+    let most = used().map(|window| window.clients).max().unwrap_or(0);
+    match clean {
+        Some(1) => "; none failed with one client".to_owned(),
+        Some(clean) => format!("; none failed with {clean} clients"),
+        None if most > 1 => format!("; `--ramp 1@2s,..{most}@30s` shows with how many clients it begins"),
+        None => String::new(),
+    }
 }
 
 /// A load without a call proves nothing.
@@ -191,6 +218,31 @@ mod tests {
         assert_eq!(rules(&bad), named.map(|rule| (rule.to_owned(), Severity::Warning)));
         let text = findings(&bad)[0].actual.clone().unwrap_or_default();
         assert!(text.contains("first with 50 concurrent calls"), "{text}");
+    }
+
+    #[test]
+    fn failures_that_need_many_clients_say_how_many_were_fine() {
+        let window = |clients: u64, completed: u64, errors: u64| LoadWindow {
+            clients,
+            completed,
+            errors,
+            ..LoadWindow::default()
+        };
+        let said = |windows: &[LoadWindow], is_open: bool| {
+            let mut load = load(100, &[(LoadError::Timeout, 3)]);
+            load.windows = windows.to_vec();
+            load.plan.is_open = is_open;
+            findings(&load)[0].actual.clone().unwrap_or_default()
+        };
+        let ramp = [window(20, 100, 0), window(48, 90, 0), window(52, 80, 1), window(60, 70, 0), window(80, 70, 2)];
+        assert_eq!(said(&ramp, false), "no reply; first with 50 concurrent calls; none failed with 48 clients");
+        // Too few calls to know.
+        let short = [window(20, 100, 0), window(48, 3, 0), window(52, 80, 1)];
+        assert!(said(&short, false).ends_with("; none failed with 20 clients"));
+        let constant = [window(80, 100, 2), window(80, 100, 0)];
+        let ramp = "; `--ramp 1@2s,..80@30s` shows with how many clients it begins";
+        assert!(said(&constant, false).ends_with(ramp), "{}", said(&constant, false));
+        assert_eq!(said(&constant, true), "no reply; first with 50 concurrent calls");
     }
 
     #[test]

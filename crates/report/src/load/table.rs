@@ -97,6 +97,13 @@ pub(super) fn headlines(load: &LoadRecord) -> Vec<(&'static str, String)> {
     }
     if let Some(limit) = &load.limit {
         let held = limit.held.map_or("no rate was held".to_owned(), |rate| format!("{}/s held", number_text(rate)));
+        let held = match limit.range {
+            Some((low, high)) => {
+                format!("{held}; tries disagree from {}/s to {}/s", number_text(low), number_text(high))
+            }
+            None => held,
+        };
+        let held = if limit.is_own { format!("{held}, limited by mcprove itself") } else { held };
         let held = if load.interrupted { format!("{held} so far") } else { held };
         facts.push(("limit", held));
     }
