@@ -156,7 +156,7 @@ FILES = {
     "3,000 matchers that grow": {"case.yaml": ASKS + "assert:\n  tool: echo\n  expect:\n" + "".join(f"    - {{target: result, matcher: {{regex: '(\\w{{1,40}}x{n}){{1,4}}'}}}}\n" for n in range(3000))},
     "a path of 5,000 filters": {"case.yaml": ASKS + "assert: {tool: echo, expect: {json_path: {'$" + "[?@" * 5000 + ".x" + "]" * 5000 + "': []}}}\n"},
     "a path of 5,000 brackets": {"case.yaml": ASKS + "assert: {tool: echo, expect: {json_path: {'$[?" + "(" * 5000 + "@.x" + ")" * 5000 + "]': []}}}\n"},
-    "a path of 14 filters": {"case.yaml": ASKS + "assert: {tool: echo, expect: {json_path: {'$" + "[?@" * 14 + ".x" + "]" * 14 + "': []}}}\n"},
+    "a path of 10 filters": {"case.yaml": ASKS + "assert: {tool: echo, expect: {json_path: {'$" + "[?@" * 10 + ".x" + "]" * 10 + "': []}}}\n"},
     "values of values": {"case.yaml": "variables: {V0: {value: xxxx}, " + ",".join(f"V{n}: {{value: '${{V{n - 1}}}${{V{n - 1}}}'}}" for n in range(1, 41)) + f"}}\nservers: {{s: {HONEST}}}\ntools: [{{name: a, tool: echo, args: {{text: '${{V40}}'}}, expect: {{contains: [x]}}}}]\n"},
     "a long value in 10,000 places": {"case.yaml": "variables: {V: {value: " + "v" * 100_000 + f"}}}}\nservers: {{s: {HONEST}}}\ntools: [{{name: a, tool: echo, args: {{" + ", ".join(f"x{n}: '${{V}}'" for n in range(10_000)) + "}, expect: {contains: [x]}}]\n"},
 }
