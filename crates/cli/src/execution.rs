@@ -227,7 +227,7 @@ impl Execution {
             timeout: self.timeout.unwrap_or(TIMEOUT),
             strict: self.strict,
             fail_fast: self.fail_fast,
-            keep_frames: log.is_some() || mode.shows == Shows::Frames || context.verbosity == Verbosity::Verbose,
+            keep_frames: log.is_some() || mode.shows >= Shows::Frames || context.verbosity == Verbosity::Verbose,
             own_program: context.own_program.clone(),
             program: concat!("mcprove ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_ms: Context::unix_ms(),

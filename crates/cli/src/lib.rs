@@ -79,12 +79,14 @@ pub mod recovery {
     pub use mcprove_judge::recovery::{RecoveryObservation, RecoveryReport, meets_recovery_budget, score_recovery};
 }
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
 use clap::error::{ContextKind, ContextValue};
 use mcprove_model::ExitStatus;
+use mcprove_report::escape_plain_output;
 
 pub use arguments::Arguments;
 pub use commands::PURPOSES;
@@ -247,10 +249,16 @@ fn server_after_dashes(error: &clap::Error, words: &[String]) -> Option<String> 
 
 fn usage(error: &clap::Error) -> ExitStatus {
     let text = error.render();
-    let text = text.ansi();
+    let plain = text.to_string();
+    // It quotes arguments, which may hold what a terminal obeys or hides.
+    let text = match escape_plain_output(&plain) {
+        Cow::Owned(safe) => safe,
+        Cow::Borrowed(_) => text.ansi().to_string(),
+    };
     let wanted = !error.use_stderr();
     let tip = near_command(error).map(|name| format!("\n  did you mean `mcprove {name}`?\n"));
     let tip = tip.or_else(|| command_after_dashes(error)).unwrap_or_default();
+    let tip = escape_plain_output(&tip);
     // Nothing can be done when the terminal is gone.
     let _ = if wanted { write!(anstream::stdout(), "{text}") } else { write!(anstream::stderr(), "{text}{tip}") };
     if wanted { ExitStatus::Good } else { ExitStatus::NotDone }

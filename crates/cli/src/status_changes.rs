@@ -118,7 +118,14 @@ mod tests {
             elapsed_us: 0,
         };
         let finished = CaseFinished { calls: vec![call], ..CaseFinished::new(0, verdict, Vec::new()) };
-        let case = CaseReport { run: 0, started, sessions: Vec::new(), frames: Vec::new(), finished: Some(finished) };
+        let case = CaseReport {
+            run: 0,
+            started,
+            sessions: Vec::new(),
+            frames: Vec::new(),
+            cut_frames: BTreeMap::new(),
+            finished: Some(finished),
+        };
         Report { cases: vec![case], ..Report::default() }
     }
 

@@ -1,8 +1,10 @@
 //! Lists of a server, read to the last page.
 
+use std::collections::BTreeMap;
+
 use mcprove_judge::generate::Places;
 use mcprove_judge::scan_verdict::failure_cause;
-use mcprove_model::{FailureCause, Finding, Outcome, Severity};
+use mcprove_model::{FailureCause, Finding, Outcome, Severity, escape_line, shorten};
 use mcprove_wire::{Listing, Session};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -102,6 +104,23 @@ pub(crate) fn nameless(tools: &[Value]) -> Option<Finding> {
     Some(Finding::error("nameless-tool", format!("{what}, so no client can call it")).help("give every tool a `name`"))
 }
 
+/// The finding about names that several tools have: a call reaches one of them.
+pub(crate) fn repeated_names(tools: &[Value]) -> Option<Finding> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in tools.iter().map(tool_name).filter(|name| !name.is_empty()) {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut repeated = counts.into_iter().filter(|(_, count)| *count > 1);
+    let (name, count) = repeated.next()?;
+    let more = match repeated.count() {
+        0 => String::new(),
+        more => format!(", and {more} other names more than once"),
+    };
+    let name = shorten(&escape_line(name), 80).into_owned();
+    let text = format!("the server lists `{name}` {count} times{more}; a call reaches only one of them");
+    Some(Finding::error("repeated-tool-name", text).help("give each tool a name of its own"))
+}
+
 /// The name of a tool as it was listed; empty when it has none.
 pub fn tool_name(tool: &Value) -> &str {
     tool.get("name").and_then(Value::as_str).unwrap_or_default()
@@ -122,6 +141,17 @@ mod tests {
         assert_eq!(severity("resources/list", "fetch failed"), Severity::Warning);
         assert_eq!(severity("tools/list", "fetch failed"), Severity::Error);
         assert_eq!(severity("resources/list", "Method not found"), Severity::Error);
+    }
+
+    #[test]
+    fn names_that_several_tools_have_are_told() {
+        let tools = |names: &[&str]| names.iter().map(|name| json!({"name": name})).collect::<Vec<_>>();
+        assert_eq!(repeated_names(&tools(&["a", "b", ""])), None);
+        let told = repeated_names(&tools(&["b", "a", "b", "c", "c", "b", "", ""])).expect("a finding").message;
+        assert_eq!(
+            told,
+            "the server lists `b` 3 times, and 1 other names more than once; a call reaches only one of them"
+        );
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::time::Instant;
 use mcprove_judge::trace;
 use mcprove_model::{
     CallRecord, CallRole, CaseFinished, CaseStarted, Connected, Direction, Event, Finding, Frame, FrameKind,
-    Observation, Outcome, ProcessEnd, RunFinished, RunStarted, Severity, TracedCall, Verdict, WirePart, escape_line,
-    shorten,
+    Observation, Outcome, ProcessEnd, RunFinished, RunStarted, Severity, TracedCall, Verdict, WirePart, bounded_json,
+    escape_line, shorten,
 };
 use mcprove_suite::recorded::REPEATABLE;
 use mcprove_suite::trajectories::WantedTrajectory;
@@ -21,6 +21,15 @@ use crate::run::Sink;
 /// The method that calls a tool.
 const CALL: &str = "tools/call";
 
+/// Bytes of messages that the log has at most.
+const LOGGED: usize = 256 << 20;
+/// Memory for calls, their arguments and their answers.
+const KEPT: usize = 64 << 20;
+/// Maximum number of requests that wait for their answers, and length of their ids.
+const OPEN: usize = 10_000;
+const LONG_ID: usize = 1 << 10;
+/// Memory that a frame takes in the log besides its text.
+const ITEM: usize = 72;
 /// Maximum number of calls kept for the report; the log holds all of them.
 const CALLS: usize = 10_000;
 /// Maximum length of a request or reply kept for display; the frames hold all of it.
@@ -158,6 +167,12 @@ pub struct Interception {
     /// Messages of the client that could not be read, and the first of them.
     unreadable: usize,
     first_unreadable: Option<String>,
+    /// Bytes of the messages in the log, and the number of those that are not in it.
+    logged: usize,
+    unlogged: usize,
+    /// Memory for what is kept of calls, and the number of what is not kept.
+    kept: usize,
+    left_out: usize,
     /// The calls of tools, in order.
     pub calls: Vec<ObservedCall>,
     /// Reads of resources and requests for prompts, in order; kept where answers are kept.
@@ -210,6 +225,10 @@ impl Interception {
             records: Vec::new(),
             unreadable: 0,
             first_unreadable: None,
+            logged: 0,
+            unlogged: 0,
+            kept: 0,
+            left_out: 0,
             calls: Vec::new(),
             requests: Vec::new(),
             other_requests: BTreeMap::new(),
@@ -237,8 +256,13 @@ impl Interception {
         } else {
             FrameKind::Transport
         };
-        let frame = Frame { at_us, direction, part, kind, body };
-        sink.event(Event::Frame { index: 0, session, frame });
+        if self.logged + body.len() + ITEM > LOGGED {
+            self.unlogged += 1;
+        } else {
+            self.logged += body.len() + ITEM;
+            let frame = Frame { at_us, direction, part, kind, body };
+            sink.event(Event::Frame { index: 0, session, frame });
+        }
         for event in events {
             sink.event(event);
         }
@@ -274,6 +298,34 @@ impl Interception {
         }
     }
 
+    /// True if there is room to keep a value; otherwise it is counted.
+    fn has_room_for(&mut self, value: &Value) -> bool {
+        let size = bounded_json::memory_of(value);
+        let has_room = self.kept + size <= KEPT;
+        if has_room {
+            self.kept += size;
+        } else {
+            self.left_out += 1;
+        }
+        has_room
+    }
+
+    /// The findings about a conversation that is longer than what is kept of it. Without some of the calls, nothing that was
+    /// not called is proven.
+    fn floods(&self) -> [Option<Finding>; 2] {
+        let finding = |count: usize, what: &str| {
+            (count > 0)
+                .then(|| Finding::error("flood", format!("{count} {what}")).help("send fewer and smaller messages"))
+        };
+        [
+            finding(
+                self.left_out,
+                &format!("requests or replies were not kept: they take more than {} MiB", KEPT >> 20),
+            ),
+            finding(self.unlogged, &format!("messages are not in the log, which has {} MiB of them", LOGGED >> 20)),
+        ]
+    }
+
     /// The finding about messages that could not be read.
     fn unreadable(&self) -> Option<Finding> {
         let first = self.first_unreadable.clone()?;
@@ -304,21 +356,25 @@ impl Interception {
                 self.client.capabilities = params.get("capabilities").cloned().unwrap_or_default();
             }
             if let Some(TracedCall { tool, args }) = trace::called(&open.method, params) {
-                open.call = Some(self.calls.len());
-                let number = self.calls.len() + 1;
-                news.push(CallNews::Called { number, tool: tool.clone(), args: args.clone() });
-                self.calls.push(ObservedCall { tool, args, outcome: None, at_us: said.at_us, elapsed_us: 0 });
+                if self.has_room_for(params) {
+                    open.call = Some(self.calls.len());
+                    let number = self.calls.len() + 1;
+                    news.push(CallNews::Called { number, tool: tool.clone(), args: args.clone() });
+                    self.calls.push(ObservedCall { tool, args, outcome: None, at_us: said.at_us, elapsed_us: 0 });
+                }
             } else if open.method == CALL && !params.get("name").is_some_and(Value::is_string) {
                 // A server may take something else for a name.
                 self.observe_non_protocol(said, news);
             } else if REPEATABLE.contains(&open.method.as_str()) {
-                if self.about.keep_answers {
+                if self.about.keep_answers && self.has_room_for(params) {
                     open.request = Some(self.requests.len());
                     let (method, params) = (open.method.clone(), params.clone());
                     let after_calls = self.calls.len();
                     self.requests.push(ObservedRequest { method, params, outcome: None, after_calls });
                 }
-            } else if !USUAL.contains(&open.method.as_str()) {
+            } else if !USUAL.contains(&open.method.as_str())
+                && (self.other_requests.len() < OPEN && open.method.len() <= LONG_ID)
+            {
                 *self.other_requests.entry(open.method.clone()).or_default() += 1;
             }
             if !matches!(open.method.as_str(), "initialize" | "ping") && self.records.len() < CALLS {
@@ -336,7 +392,12 @@ impl Interception {
                 });
             }
         }
-        self.open.insert((said.session, from_client, id.to_string()), open);
+        let id = id.to_string();
+        if self.open.len() < OPEN && id.len() <= LONG_ID && open.method.len() <= LONG_ID {
+            self.open.insert((said.session, from_client, id), open);
+        } else if open.call.is_some() || open.request.is_some() {
+            self.left_out += 1;
+        }
     }
 
     fn reply(&mut self, reply: Reply, said: &ObservedMessage<'_>, news: &mut Vec<CallNews>, events: &mut Vec<Event>) {
@@ -345,7 +406,9 @@ impl Interception {
         let Some(open) = self.open.remove(&(said.session, to_client, id.to_string())) else { return };
         let after_us = said.at_us.saturating_sub(open.at_us);
         if !to_client {
-            if let ReplyBody::Result(result) = reply.body {
+            if let ReplyBody::Result(result) = reply.body
+                && self.has_room_for(&result)
+            {
                 self.client.answers.push((open.method, result));
             }
             return;
@@ -354,6 +417,15 @@ impl Interception {
             record.reply = Some(shown(said.body));
             record.elapsed_us = after_us;
         }
+        // What is kept of a reply.
+        let is_kept = (open.call.is_some() && (self.about.keep_answers || !matches!(reply.body, ReplyBody::Result(_))))
+            || open.request.is_some();
+        let has_room = is_kept
+            && match &reply.body {
+                ReplyBody::Result(result) => self.has_room_for(result),
+                ReplyBody::Error(error) => self.has_room_for(&serde_json::to_value(error).unwrap_or_default()),
+                ReplyBody::Broken(_) => true,
+            };
         if let (Some(call), Some(number)) = (open.call.and_then(|at| self.calls.get_mut(at)), open.call) {
             call.elapsed_us = after_us;
             let how = match &reply.body {
@@ -364,9 +436,9 @@ impl Interception {
             };
             let tool = call.tool.clone();
             news.push(CallNews::Answered { number: number + 1, tool, how, after_us });
-            call.outcome = outcome(reply.body).filter(|outcome| self.about.keep_answers || outcome.is_err());
+            call.outcome = outcome(reply.body).filter(|_| has_room);
         } else if let Some(request) = open.request.and_then(|at| self.requests.get_mut(at)) {
-            request.outcome = outcome(reply.body);
+            request.outcome = outcome(reply.body).filter(|_| has_room);
         } else if let ("initialize", ReplyBody::Result(result)) = (open.method.as_str(), &reply.body) {
             events.push(Event::Connected(self.connected(said.session, result)));
         }
@@ -395,8 +467,10 @@ impl Interception {
                 Finding::warning("unanswered-call", format!("the call of `{}` was never answered", call.tool));
             finding.help("the conversation ended first; look at what the server was doing")
         });
-        let unreadable = self.unreadable();
-        let noted = unreadable.clone().map(|finding| Finding { severity: Severity::Warning, ..finding });
+        let [left_out, unlogged] = self.floods();
+        let unreadable: Vec<Finding> = self.unreadable().into_iter().chain(left_out).collect();
+        let noted = unreadable.iter().cloned().chain(unlogged);
+        let noted = noted.map(|finding| Finding { severity: Severity::Warning, ..finding });
         sink.event(Event::CaseFinished(CaseFinished {
             duration_us: micros,
             calls: self.records,
@@ -407,7 +481,7 @@ impl Interception {
         let trace: Vec<TracedCall> =
             self.calls.into_iter().map(|call| TracedCall { tool: call.tool, args: call.args }).collect();
         for (at, wanted) in self.about.wanted.iter().enumerate() {
-            judge(at + 1, wanted, (&trace, unreadable.as_ref()), &self.about.server, sink);
+            judge(at + 1, wanted, (&trace, &unreadable), &self.about.server, sink);
         }
         sink.event(Event::RunFinished(RunFinished { duration_us: micros, interrupted: false, hint: None }));
     }
@@ -433,7 +507,7 @@ struct ObservedMessage<'b> {
 fn judge(
     index: usize,
     wanted: &WantedTrajectory,
-    (trace, unreadable): (&[TracedCall], Option<&Finding>),
+    (trace, unreadable): (&[TracedCall], &[Finding]),
     server: &str,
     sink: &mut dyn Sink,
 ) {
@@ -451,7 +525,7 @@ fn judge(
     let mut seen = Observation::new(Outcome::Cancelled, String::new());
     seen.trace = trace.to_vec();
     let mut findings = expectations::judge(&wanted.source, &wanted.expect, &seen);
-    findings.extend(unreadable.map(|finding| finding.clone().at(wanted.source.place(wanted.span))));
+    findings.extend(unreadable.iter().map(|finding| finding.clone().at(wanted.source.place(wanted.span))));
     if trace.is_empty() {
         let text = "no tool was called, so nothing that is absent proves anything";
         findings.push(Finding::warning("empty-log", text).at(wanted.source.place(wanted.span)));

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mcprove_judge::snapshot::{Masks, SnapshotFile, of_reply};
+use mcprove_judge::snapshot::{Masks, SnapshotFile, of_reply, stored};
 use mcprove_model::{Case, Expectation, Observation, Redactor, Snapshot, SnapshotKind, StoredValues};
 use mcprove_suite::load::bounded_read;
 use mcprove_suite::template::FIXTURE;
@@ -65,7 +65,7 @@ pub(crate) fn capture(seen: &Observation, talk: &mut Conversation<'_>) {
     let Some(reply) = of_reply(seen) else { return };
     let patterns = masks(talk);
     let masks = Masks::new(patterns.iter().map(String::as_str)).unwrap_or_default();
-    let text = masks.with_fixture(fixture(talk).as_deref()).apply(&reply);
+    let text = stored(masks.with_fixture(fixture(talk).as_deref()).apply(&reply));
     talk.record.snapshots.push(Snapshot { kind: SnapshotKind::Case, name: talk.case.name.clone(), text });
 }
 

@@ -65,7 +65,8 @@ fn hashed(value: &Value, is_names: bool) -> Value {
     }
 }
 
-fn digest(text: &str) -> String {
+/// A text in a few letters.
+pub(crate) fn digest(text: &str) -> String {
     format!("hash:{:016x}{:016x}", hash(1, text.as_bytes()), hash(2, text.as_bytes()))
 }
 

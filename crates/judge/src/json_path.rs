@@ -33,6 +33,10 @@ pub(crate) struct Missing {
 impl JsonPath {
     /// Compiles a path; the error is a message for the author.
     pub fn parse(text: &str) -> Result<Self, String> {
+        if nesting(text) > MOST_NESTING {
+            let text = crate::excerpt::head(text, 40);
+            return Err(format!("`{text}` is not a JSON path: brackets are nested more than {MOST_NESTING} times"));
+        }
         let written = Reader::read(text).map_err(|why| format!("`{text}` is not a JSON path: {why}"))?;
         let query = serde_json_path::JsonPath::parse(&written.query).map_err(|error| {
             // The position counts in the rewritten text, so that text is shown along with it.
@@ -181,6 +185,23 @@ struct Reader<'t> {
     singular: bool,
     /// The number of `..` so far.
     descents: usize,
+}
+
+/// The most brackets inside of each other: the parser of filters calls itself for each, and takes twice as long.
+const MOST_NESTING: usize = 10;
+
+/// The most brackets of a text that are open at a time; those in quotes count, too.
+fn nesting(text: &str) -> usize {
+    let (mut depth, mut most) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'[' | b'(' => depth += 1,
+            b']' | b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(depth);
+    }
+    most
 }
 
 /// The most `..` of a path.
@@ -422,6 +443,19 @@ mod tests {
         }
         for path in ["$.*", "$..a", "$[*]", "$[0,1]", "$['a','b']", "$[0:1]", "$[?@.a]"] {
             assert!(!JsonPath::parse(path).expect(path).is_singular(), "{path}");
+        }
+    }
+
+    #[test]
+    fn brackets_are_not_nested_without_end() {
+        for (open, close) in [("[?@", "]"), ("[?(", ")]")] {
+            let deep = |depth: usize| {
+                let inner = if open.ends_with('(') { "@.a" } else { ".a" };
+                format!("${}{inner}{}", open.repeat(depth), close.repeat(depth))
+            };
+            assert!(JsonPath::parse(&deep(1)).is_ok(), "{}", deep(1));
+            let fault = JsonPath::parse(&deep(5_000)).expect_err("deep");
+            assert!(fault.ends_with("brackets are nested more than 10 times"), "{fault}");
         }
     }
 

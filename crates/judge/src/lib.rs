@@ -44,6 +44,7 @@ pub mod trajectory_match;
 pub mod trust;
 pub mod unhandled_exception;
 
+mod bounded_regex;
 mod budgeted_schema;
 mod catalog;
 mod catalog_file;

@@ -4,15 +4,15 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Waker};
 
-use mcprove_wire::inject_lines;
+use mcprove_wire::{BoundedLines, Limits, LinePart, inject_lines};
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::task::JoinSet;
 
 use crate::Mock;
 use crate::message_sink::{MessageSink, OutgoingMessage};
 use crate::mutation::Inward;
-use crate::rpc::read;
+use crate::rpc::{PARSE_ERROR, Refusal, read};
 use crate::session::{Kind, Session, Work};
 
 impl Mock {
@@ -52,11 +52,23 @@ impl Mock {
         let (direct, mut directs) = tokio::sync::mpsc::unbounded_channel::<Value>();
         let incoming = mutant.clone();
         let reading = async move {
-            let mut reader = BufReader::new(reader);
-            let mut line = Vec::new();
+            let limit = Limits::default().message_bytes;
+            let mut lines = BoundedLines::new(reader, limit);
             let mut tasks = JoinSet::new();
             // A broken pipe is the end of the client like any other.
-            while reader.read_until(b'\n', &mut line).await.is_ok_and(|count| count > 0) {
+            while let Some(part) = lines.next().await {
+                let line = match part {
+                    LinePart::Line(line) => line,
+                    LinePart::Piece { is_last: false, .. } => continue,
+                    LinePart::Piece { is_last: true, .. } => {
+                        let refusal = Refusal::new(PARSE_ERROR, format!("a line is longer than {} MiB", limit >> 20));
+                        sink.send(OutgoingMessage::Reply {
+                            message: refusal.reply(&Value::Null),
+                            wrong: Some(refusal.layer),
+                        });
+                        continue;
+                    }
+                };
                 if !line.iter().all(u8::is_ascii_whitespace) {
                     let changed = if incoming.is_none() { None } else { incoming.line_in(&line, connection) };
                     match changed {
@@ -76,7 +88,6 @@ impl Mock {
                         },
                     }
                 }
-                line.clear();
                 while tasks.try_join_next().is_some() {}
             }
             if incoming.outlives_input() {

@@ -200,6 +200,16 @@ pub struct AgentBudget {
     pub call_timeout: Option<Duration>,
 }
 
+impl AgentBudget {
+    /// Maximum number of tool calls where none is stated: a model that asks for more is out of its mind.
+    pub const TOOL_CALLS: u64 = 10_000;
+
+    /// The maximum number of tool calls in total.
+    pub fn tool_calls(&self) -> u64 {
+        self.max_tool_calls.unwrap_or(Self::TOOL_CALLS)
+    }
+}
+
 impl Default for AgentBudget {
     fn default() -> Self {
         Self {

@@ -114,6 +114,16 @@ pub fn parse_within(bytes: &[u8], most: usize) -> Option<(Value, usize)> {
     read(bytes, most).ok().map(|read| (read.value, read.size))
 }
 
+/// About how many bytes of memory a value takes.
+pub fn memory_of(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => VALUE,
+        Value::String(text) => VALUE + TEXT + text.len(),
+        Value::Array(items) => LIST + items.iter().map(memory_of).sum::<usize>(),
+        Value::Object(map) => MAP + map.iter().map(|(key, value)| TEXT + key.len() + memory_of(value)).sum::<usize>(),
+    }
+}
+
 /// True if an error of [`read`] says that the text would take too much memory.
 pub fn is_too_large(error: &serde_json::Error) -> bool {
     error.to_string().starts_with(TOO_LARGE)

@@ -90,8 +90,9 @@ pub struct Refused {
     pub evidence: Bytes,
     /// The HTTP status, when there was one.
     pub status: Option<u16>,
-    /// True if it is a JSON-RPC result nevertheless: the status says that the request was refused, the body that it was not.
-    pub has_result: bool,
+    /// True if the status says that the request was refused, and the body that it was not: a JSON-RPC result. Also true if the
+    /// body did not come, so that nobody can tell.
+    pub may_have_result: bool,
 }
 
 /// Exit of a server process.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use bytes::Bytes;
+
 use crate::{
     CaseFinished, CaseStarted, Connected, Event, ExitStatus, Finding, Frame, RunFinished, RunStarted, ShardOf, Verdict,
 };
@@ -19,6 +21,8 @@ pub struct Report {
     pub cases: Vec<CaseReport>,
     /// Number of passed cases without details, which are not in `cases`.
     pub let_go: usize,
+    /// True if the log cannot be the log of a run; a finding says why.
+    pub damaged: bool,
 }
 
 /// One run of a report.
@@ -41,6 +45,8 @@ pub struct CaseReport {
     pub sessions: Vec<Connected>,
     /// Its frames, with the session each belongs to.
     pub frames: Vec<(u32, Frame)>,
+    /// Bytes left out at the end of frames, by their position.
+    pub cut_frames: BTreeMap<usize, usize>,
     /// Its end; `None` if the log breaks off.
     pub finished: Option<CaseFinished>,
 }
@@ -58,6 +64,24 @@ pub struct Summary {
     pub errors: usize,
     /// Did not end.
     pub unfinished: usize,
+}
+
+impl CaseReport {
+    /// Keeps of each frame no more than `most` bytes.
+    pub fn cut_frames(&mut self, most: usize) {
+        for (position, (_, frame)) in self.frames.iter_mut().enumerate() {
+            let length = frame.body.len();
+            if length > most {
+                let kept = match std::str::from_utf8(&frame.body) {
+                    Ok(text) => text.floor_char_boundary(most),
+                    Err(_) => most,
+                };
+                // A copy: a slice would keep the whole body.
+                frame.body = Bytes::copy_from_slice(&frame.body[..kept]);
+                *self.cut_frames.entry(position).or_default() += length - kept;
+            }
+        }
+    }
 }
 
 impl Report {
@@ -85,28 +109,48 @@ impl Report {
             }
             Event::CaseStarted(started) => {
                 let run = self.current_run();
-                let (sessions, frames) = (Vec::new(), Vec::new());
-                self.cases.push(CaseReport { run, started, sessions, frames, finished: None });
+                let (sessions, frames, cut_frames) = (Vec::new(), Vec::new(), BTreeMap::new());
+                self.cases.push(CaseReport { run, started, sessions, frames, cut_frames, finished: None });
             }
             Event::Connected(connected) => {
-                if let Some(case) = self.case_mut(connected.index) {
-                    case.sessions.push(connected);
+                let index = connected.index;
+                match self.case_mut(index) {
+                    Some(case) => case.sessions.push(connected),
+                    None => self.note_damage(|| format!("a session of case {index}, which did not begin")),
                 }
             }
-            Event::Frame { index, session, frame } => {
-                if let Some(case) = self.case_mut(index) {
-                    case.frames.push((session, frame));
-                }
-            }
-            Event::CaseFinished(finished) => {
-                if let Some(case) = self.case_mut(finished.index) {
-                    case.finished = Some(finished);
-                }
-            }
+            Event::Frame { index, session, frame } => match self.case_mut(index) {
+                Some(case) => case.frames.push((session, frame)),
+                None => self.note_damage(|| format!("a message of case {index}, which did not begin")),
+            },
+            Event::CaseFinished(finished) => self.end_case(finished),
             Event::RunFinished(finished) => {
                 let run = self.current_run();
                 self.runs[run].finished = Some(finished);
             }
+        }
+    }
+
+    fn end_case(&mut self, finished: CaseFinished) {
+        let index = finished.index;
+        let Some(case) = self.case_mut(index) else {
+            return self.note_damage(|| format!("the end of case {index}, which did not begin"));
+        };
+        let is_second = case.finished.is_some();
+        // Nobody can tell which end is the right one; bad news is not replaced by good news.
+        if case.finished.as_ref().is_none_or(|first| first.verdict == Verdict::Passed) {
+            case.finished = Some(finished);
+        }
+        if is_second {
+            self.note_damage(|| format!("two ends of case {index}"));
+        }
+    }
+
+    /// Notes that the log cannot be the log of a run. Once is enough.
+    fn note_damage(&mut self, what: impl FnOnce() -> String) {
+        if !std::mem::replace(&mut self.damaged, true) {
+            let message = format!("the log is damaged: it has {}", what());
+            self.findings.push(Finding::error("damaged-log", message).help("run it again"));
         }
     }
 
@@ -168,7 +212,7 @@ impl Report {
 
     /// True if every run is complete and no shard is missing.
     pub fn is_complete(&self) -> bool {
-        self.wholes().iter().all(|whole| self.gaps(whole).is_empty())
+        !self.damaged && self.wholes().iter().all(|whole| self.gaps(whole).is_empty())
     }
 
     /// The exit status the run deserves; "could not be done" wins over "something is wrong".
@@ -201,8 +245,12 @@ impl Report {
     }
 
     fn case_mut(&mut self, index: usize) -> Option<&mut CaseReport> {
-        // Events of a case come together, so it is almost always the last one.
-        self.cases.iter_mut().rev().find(|case| case.started.index == index)
+        let run = self.current_run();
+        // Events of a case come together, so it is almost always the last one. In a damaged log it is not looked for further:
+        // an event of no case at all would be compared with every case.
+        let most = if self.damaged { 1 } else { usize::MAX };
+        let of_run = self.cases.iter_mut().rev().take(most).take_while(|case| case.run == run);
+        of_run.into_iter().find(|case| case.started.index == index)
     }
 
     /// The plans of the runs, in order of first appearance; a run that is not a shard is its own plan.

@@ -273,6 +273,7 @@ mod tests {
             },
             sessions: Vec::new(),
             frames: Vec::new(),
+            cut_frames: BTreeMap::new(),
             finished: Some(CaseFinished::new(index, verdict.clone(), Vec::new())),
         };
         Report { cases: cases.iter().enumerate().map(case).collect(), ..Report::default() }

@@ -11,13 +11,15 @@ use crate::{duration, escape, json_view};
 /// Columns before a request or a reply.
 const MESSAGE_MARGIN: usize = 11;
 
-/// Characters of a request or reply that are shown, and lines of stderr.
+/// Characters of a request or reply that are shown, lines of stderr, and calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// Characters of a request or a reply.
     pub(crate) message: usize,
     /// Lines of standard error, counted from the end.
     pub(crate) stderr: usize,
+    /// Calls, half of them from the beginning and half from the end.
+    pub(crate) calls: usize,
 }
 
 /// Display options for evidence.
@@ -44,6 +46,22 @@ pub(crate) fn relevant_calls(calls: &[CallRecord]) -> Vec<&CallRecord> {
         }
         None => calls.last().into_iter().collect(),
     }
+}
+
+/// Calls with their requests and replies, each a text of its own. Of very many, the first and the last are shown.
+pub(crate) fn calls(calls: &[&CallRecord], view: &View<'_>) -> Vec<String> {
+    let text = |record: &&CallRecord| {
+        let mut text = String::new();
+        call(&mut text, record, view);
+        text
+    };
+    let most = view.bounds.calls;
+    if calls.len() <= most {
+        return calls.iter().map(text).collect();
+    }
+    let (first, last) = (&calls[..most / 2], &calls[calls.len() - most / 2..]);
+    let left_out = format!("… {} more calls\n", calls.len() - first.len() - last.len());
+    first.iter().map(text).chain([left_out]).chain(last.iter().map(text)).collect()
 }
 
 /// A call with its request and its reply.
@@ -192,7 +210,7 @@ mod tests {
         lines.extend((0..20).map(|number| format!("    at frame {number}")));
         let finished = CaseFinished { stderr: lines.join("\n"), ..finished() };
         let mut out = String::new();
-        server_end(&mut out, &finished, Bounds { message: 100, stderr: 3 }, &Style::default());
+        server_end(&mut out, &finished, Bounds { message: 100, stderr: 3, calls: 10 }, &Style::default());
         let expected = "server stderr (first and last of 23 lines)\n  │ starting up\n  │ … 1 line\n  │ Error: no key\n  │ … \
                         17 lines\n  │     at frame 17\n  │     at frame 18\n  │     at frame 19\n";
         assert_eq!(out, expected);

@@ -22,10 +22,10 @@ pub(crate) struct Depth {
 impl Depth {
     /// Enough to understand a failure.
     pub(crate) const NORMAL: Self =
-        Self { all_calls: false, notes: false, bounds: Bounds { message: 1_000, stderr: 10 } };
-    /// Everything there is.
+        Self { all_calls: false, notes: false, bounds: Bounds { message: 1_000, stderr: 10, calls: 100 } };
+    /// Everything there is, but for what no person would read.
     pub(crate) const FULL: Self =
-        Self { all_calls: true, notes: true, bounds: Bounds { message: 20_000, stderr: usize::MAX } };
+        Self { all_calls: true, notes: true, bounds: Bounds { message: 20_000, stderr: usize::MAX, calls: 2_000 } };
 }
 
 /// Notes of a case about the quality of tools that are shown.
@@ -60,10 +60,10 @@ pub(crate) fn explain(finished: &CaseFinished, depth: Depth, style: &Style) -> S
     if let Some(agent) = &finished.agent {
         paragraph(&|text| evidence::agent(text, agent, &view));
     }
-    let calls =
+    let calls: Vec<_> =
         if depth.all_calls { finished.calls.iter().collect() } else { evidence::relevant_calls(&finished.calls) };
-    for call in calls {
-        paragraph(&|text| evidence::call(text, call, &view));
+    for call in evidence::calls(&calls, &view) {
+        paragraph(&|text| text.push_str(&call));
     }
     paragraph(&|text| evidence::server_end(text, finished, depth.bounds, style));
     paragraphs.join("\n")

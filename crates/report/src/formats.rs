@@ -38,14 +38,22 @@ pub enum Shows {
     Verdicts,
     /// Also its calls.
     Calls,
-    /// Also every raw frame.
+    /// Also every raw frame, as far as a page shows it.
     Frames,
+    /// Also every raw frame in full.
+    Everything,
 }
+
+/// Bytes of a frame that a page shows.
+pub(crate) const LONG_FRAME: usize = 64 << 10;
 
 impl Shows {
     /// Drops the details of the last case that no format shows.
     pub fn trim(self, report: &mut Report) {
         let Some(case) = report.cases.last_mut() else { return };
+        if case.finished.is_some() && self == Self::Frames {
+            case.cut_frames(LONG_FRAME);
+        }
         let Some(finished) = case.finished.as_mut().filter(|finished| finished.verdict == Verdict::Passed) else {
             return;
         };

@@ -387,9 +387,8 @@ impl<W: io::Write> Terminal<W> {
             if let Some(agent) = &finished.agent {
                 evidence::agent(text, agent, &view);
             }
-            for call in &finished.calls {
-                evidence::call(text, call, &view);
-            }
+            let calls: Vec<_> = finished.calls.iter().collect();
+            evidence::calls(&calls, &view).iter().for_each(|call| text.push_str(call));
         }
     }
 

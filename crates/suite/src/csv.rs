@@ -2,10 +2,18 @@
 
 use serde_json::{Map, Value};
 
+use crate::assertion_file::cases::{MOST, MOST_COLUMNS};
+
+/// Maximum number of values of a table.
+const MOST_VALUES: usize = 1_000_000;
+
 /// The rows of a table, each with the names of its columns. The error is one lowercase fragment with the line.
 pub(crate) fn parse(text: &str) -> Result<Vec<Value>, String> {
     let mut records = records(text.trim_start_matches('\u{feff}'))?.into_iter();
     let Some((_, names)) = records.next() else { return Err("it is empty".to_owned()) };
+    if names.len() > MOST_COLUMNS {
+        return Err(format!("it has {} columns, more than {MOST_COLUMNS}", names.len()));
+    }
     let mut rows = Vec::new();
     for (line, cells) in records {
         if cells.len() != names.len() {
@@ -38,6 +46,7 @@ impl Cell {
 fn records(text: &str) -> Result<Vec<(usize, Vec<Cell>)>, String> {
     let mut records = Vec::new();
     let mut cells = Vec::new();
+    let mut values = 0;
     let mut rest = text;
     let (mut line, mut began) = (1, 1);
     while !rest.is_empty() {
@@ -64,6 +73,10 @@ fn records(text: &str) -> Result<Vec<(usize, Vec<Cell>)>, String> {
         line += 1;
         let is_blank = matches!(&cells[..], [Cell { text, is_quoted: false }] if text.trim().is_empty());
         let record = std::mem::take(&mut cells);
+        values += record.len();
+        if records.len() > MOST || values > MOST_VALUES {
+            return Err(format!("it has more than {MOST} rows or {MOST_VALUES} values"));
+        }
         if !is_blank {
             records.push((began, record));
         }
@@ -115,5 +128,9 @@ mod tests {
         assert_eq!(parse("a,b\n1").expect_err("short"), "line 2 has 1 values for 2 columns");
         assert_eq!(parse("a\n\n\"x").expect_err("open"), "the quote in line 3 is never closed");
         assert_eq!(parse("a\n\"x\"y").expect_err("rest"), "line 2 goes on after a closing quote");
+        let wide = format!("{}\n", ["c"; 1_001].join(","));
+        assert_eq!(parse(&wide).expect_err("wide"), "it has 1001 columns, more than 1000");
+        let long = format!("a\n{}", "1\n".repeat(MOST + 1));
+        assert!(parse(&long).expect_err("long").starts_with("it has more than 100000 rows"));
     }
 }

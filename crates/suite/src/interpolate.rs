@@ -183,6 +183,11 @@ impl Interpolation<'_> {
         };
         let wants_content = matches!(reference.form, Ok(Form::Default | Form::Required));
         if let Some(value) = value.filter(|value| !wants_content || value.as_str() != Some("")) {
+            if !self.variables.has_room_for(&value) {
+                let message = format!("with `{name}`, the values of references take too much memory");
+                place.error("too-large", reference, message, "use shorter values, or fewer references".to_owned());
+                return Some(Value::String(String::new()));
+            }
             return Some(self.inserted(reference, value));
         }
         match reference.form {

@@ -1,5 +1,7 @@
 //! Values that `${NAME}` stands for: of the environment, and in suite files those of `variables`.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use mcprove_model::{Diagnostics, Node};
 use serde_json::{Map, Value, json};
 
@@ -21,12 +23,17 @@ pub(crate) struct Variables<'e> {
     /// The folder of a suite file.
     folder: Option<&'e str>,
     values: Map<String, Value>,
+    /// Bytes that references may still stand for.
+    room: AtomicUsize,
 }
+
+/// Bytes that all references of a file may stand for: values of values double with each level.
+const ROOM: usize = 64 << 20;
 
 impl<'e> Variables<'e> {
     /// No variables but those of the environment and, in a suite file, its folder.
     pub(crate) fn new(environment: Environment<'e>, folder: Option<&'e str>) -> Self {
-        Self { environment, folder, values: Map::new() }
+        Self { environment, folder, values: Map::new(), room: AtomicUsize::new(ROOM) }
     }
 
     /// Sets a variable that is not set yet.
@@ -43,6 +50,12 @@ impl<'e> Variables<'e> {
         }
         let folder = || self.folder.filter(|_| name == "CONFIG_DIR").map(Value::from);
         own.cloned().or_else(folder)
+    }
+
+    /// True if there is room for a value in the place of one more reference.
+    pub(crate) fn has_room_for(&self, value: &Value) -> bool {
+        let size = value.as_str().map_or(0, str::len);
+        self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(size)).is_ok()
     }
 
     /// True in a suite file, which may have `variables`.

@@ -3,6 +3,7 @@
 //! Whatever a server does is data here ([`mcprove_model::Outcome`], [`OpenFailure`], oddities); only our own
 //! mistakes are errors. This is the one room that opens sockets and starts processes.
 
+mod bounded_lines;
 mod command;
 mod fault;
 mod flood;
@@ -36,6 +37,7 @@ pub mod transport;
 mod watchdog;
 mod watched_program;
 
+pub use bounded_lines::{BoundedLines, LinePart};
 pub use command::{Background, Captured, FilterCommand, captured_command, command_output, run_command, start_detached};
 pub use fault::{Injector, Strike, inject_http, inject_lines};
 pub use host_pipe::{accept_pipe, connect_pipe};

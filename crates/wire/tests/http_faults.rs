@@ -207,6 +207,39 @@ async fn a_body_that_never_comes_does_not_hide_the_status() {
     })
     .await;
     assert!(refused.what.contains("HTTP 500"), "{}", refused.what);
+    // The deadline of the request came before the body: nobody can tell whether it was a proper refusal.
+    assert!(refused.may_have_result, "{}", refused.what);
+    assert!(refused.what.ends_with("and the body of its answer did not come"), "{}", refused.what);
+}
+
+#[tokio::test]
+async fn a_result_with_a_status_that_refuses_is_seen_in_every_shape() {
+    let page = format!("<html>{}", "p".repeat(2 << 20));
+    let long = |seen: &Seen| reply(seen).to_string().replace("[]", &format!("[{}]", " ".repeat(2 << 20)));
+    let scenes: [(&str, bool, Arc<dyn Fn(&Seen) -> String + Send + Sync>); 7] = [
+        ("an object", true, Arc::new(|seen| reply(seen).to_string())),
+        ("a list", true, Arc::new(|seen| json!([reply(seen)]).to_string())),
+        ("an event", true, Arc::new(|seen| format!("event: message\ndata: {}\n\n", reply(seen)))),
+        ("the second event", true, Arc::new(|seen| format!("data: hi\n\ndata: {}\n\n", json!([reply(seen)])))),
+        ("more than is read", true, Arc::new(long)),
+        ("a long page", false, Arc::new(move |_| page.clone())),
+        (
+            "an error",
+            false,
+            Arc::new(|_| json!({"jsonrpc": "2.0", "id": null, "error": {"code": 1, "message": "no"}}).to_string()),
+        ),
+    ];
+    for (name, has_result, body) in scenes {
+        let (refused, _) = refused(move |seen, out| out.answer(401, &[JSON], body(seen).as_bytes())).await;
+        assert_eq!(refused.may_have_result, has_result, "{name}: {}", refused.what);
+        assert!(refused.what.contains("HTTP 401"), "{name}: {}", refused.what);
+    }
+    let (refused, _) = refused(|_, out| {
+        out.raw(*b"HTTP/1.1 401 Oh\r\nContent-Length: 100\r\n\r\n{\"jsonrpc\"");
+        out.close();
+    })
+    .await;
+    assert!(refused.may_have_result, "{}", refused.what);
 }
 
 #[tokio::test]
@@ -828,4 +861,14 @@ async fn plain_http_to_a_tls_port_ends() {
     let failure = opened.expect_err("it speaks TLS");
     assert!(failure.message.contains("is not HTTP"), "{}", failure.message);
     assert!(failure.help.as_ref().is_some_and(|help| help.contains("https://")), "{:?}", failure.help);
+}
+
+#[tokio::test]
+async fn another_session_id_in_the_middle_is_odd() {
+    let (exchange, closing) = call(&SessionOptions::default(), |seen, out| {
+        out.answer(200, &[JSON, ("Mcp-Session-Id", "s-2")], reply(seen).to_string().as_bytes());
+    })
+    .await;
+    assert!(matches!(exchange.outcome, Outcome::Result(_)), "{:?}", exchange.outcome);
+    assert_eq!(rules(&closing), ["bad-session-id"]);
 }

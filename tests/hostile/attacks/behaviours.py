@@ -60,6 +60,81 @@ class list_flood:
         return server.honest("tools/list", {})
 
 
+def many_tools(make, count=300):
+    """Many tools, each with a reply of its own."""
+
+    class Many:
+        tools = [dict(ECHO, name=f"echo{number}") for number in range(count)]
+
+        def call(server, request):
+            return make(server, request, request["params"]["name"] + os.urandom(8).hex())
+
+    return Many
+
+
+def failing(server, request, said):
+    server.send({"id": request["id"], "error": {"code": -32603, "message": said * (2 << 20 >> 5)}})
+
+
+tools_of_replies = many_tools(lambda server, request, said: text((said + " ") * (2 << 20 >> 5)))
+tools_of_errors = many_tools(failing)
+tools_of_lines = many_tools(lambda server, request, said: text("".join(f"{said} {at}\n" for at in range(30_000))), 60)
+
+
+class pages_of_small_tools:
+    def listed(server, request):
+        number = int((request.get("params") or {}).get("cursor") or 0)
+        return {"tools": [dict(ECHO, name=f"echo{number}_{at}", description="d" * 100) for at in range(2500)], "nextCursor": str(number + 1)}
+
+
+class sse_long_ids:
+    def post(handler, request):
+        if request.get("method") not in ("tools/list", "tools/call"):
+            return False
+        handler.answer(200, b"id: " + b"i" * (30 << 20) + b"\nretry: 0\ndata:\n\n", "text/event-stream")
+        return True
+
+    def get(handler):
+        handler.answer(200, b"id: " + b"i" * (30 << 20) + b"\nretry: 0\ndata:\n\n", "text/event-stream")
+
+
+class get_asks_for_ever:
+    def get(handler):
+        handler.send_response(200)
+        handler.send_header("content-type", "text/event-stream")
+        handler.end_headers()
+        number = 0
+        try:
+            while True:
+                number += 1
+                handler.wfile.write("".join(f'data: {{"jsonrpc":"2.0","id":"g{number}-{at}","method":"ping"}}\n\n' for at in range(500)).encode())
+        except OSError:
+            pass
+        handler.close_connection = True
+
+    def post(handler, request):
+        if "method" not in request:
+            time.sleep(1000)
+        if request.get("method") == "tools/call":
+            time.sleep(3)
+        return False
+
+
+class unanswered_asks:
+    def call(server, request):
+        chunk = 2000
+        for number in range(0, 3_000_000, chunk):
+            server.raw("".join(f'{{"jsonrpc":"2.0","id":"u{at}","method":"x/y"}}\n' for at in range(number, number + chunk)))
+        return text("hi")
+
+
+class big_ids:
+    def call(server, request):
+        for number in range(800):
+            server.raw(f'{{"jsonrpc":"2.0","id":"{number}{MB}","method":"ping"}}\n')
+        return text("hi")
+
+
 class progress_flood:
     def call(server, request):
         token = (request["params"].get("_meta") or {}).get("progressToken", 1)
@@ -322,6 +397,9 @@ def bomb(name):
         "pattern-backtrack": {"type": "string", "pattern": "^(a+)+$"},
         "pattern-look": {"type": "string", "pattern": "^(?=(a|aa)+b)(?!x)\\w{5,}\\1$"},
         "pattern-unicode": {"type": "string", "pattern": "^(\\p{L}{1,1000}){1000}$"},
+        "pattern-many": {"type": "object", "properties": {f"p{number}": {"type": "string", "pattern": f"^[\\p{{L}}]{{1,200}}(x|y|z{number}){{10,300}}[\\w.-]{{0,255}}$"} for number in range(3000)}, "required": [f"p{number}" for number in range(3000)]},
+        "all-of-enums": {"allOf": [{"enum": list(range(at, at + 20_000))} for at in range(50)]},
+        "long-names": {"type": "object", "properties": {"p" * (10 << 20): {"type": "string", "enum": ["e" * (10 << 20)]}}, "required": ["p" * (10 << 20)]},
         "big-enum": {"enum": [f"value {number}" for number in range(500_000)]},
         "big-default": {"type": "string", "default": "d" * (20 << 20)},
         "big-const": {"const": "c" * (20 << 20)},
@@ -370,7 +448,7 @@ BOMBS = [
     "pattern-backtrack", "pattern-look", "pattern-unicode", "big-enum", "big-default", "big-const", "big-examples", "deep-items",
     "deep-min-items", "tiny-multiple", "huge-integer", "big-range", "many-types", "any-of-wide", "all-of-wide",
     "one-of-nested", "not-chain", "if-chain", "prefix-items", "unevaluated", "dependent", "pattern-properties", "content-schema",
-    "remote-ref", "file-ref", "anchor-loop", "vocabulary",
+    "remote-ref", "file-ref", "anchor-loop", "vocabulary", "pattern-many", "all-of-enums", "long-names",
 ]
 
 
@@ -558,6 +636,44 @@ status_429 = with_status(429)
 status_451 = with_status(451)
 status_502 = with_status(502)
 status_599 = with_status(599)
+
+
+def in_shape(shape, status=401):
+    """A refusal whose body is a result all the same: late, never whole, or in a shape that is not looked for."""
+
+    class Shape:
+        def post(handler, request):
+            if request.get("method") != "tools/call":
+                return False
+            body, kind = handler.message(request, text((request["params"].get("arguments") or {}).get("text", ""))), "application/json"
+            if shape == "stream":
+                body, kind = b"event: message\ndata: " + body + b"\n\n", "text/event-stream"
+            if shape == "stream-as-json":
+                body = b"data: " + body + b"\n\n"
+            if shape == "batch":
+                body = b"[" + body + b"]"
+            if shape == "long":
+                body = body[:-1] + b" " * (2 << 20) + b"}"
+            if shape not in ("late", "later", "never", "broken"):
+                handler.answer(status, body, kind)
+                return True
+            handler.send_response(status)
+            handler.send_header("content-type", kind)
+            handler.send_header("content-length", str(len(body)))
+            handler.end_headers()
+            handler.wfile.flush()
+            time.sleep({"late": 1.5, "later": 4, "never": 600, "broken": 0}[shape])
+            handler.wfile.write(body[: 10 if shape == "broken" else None])
+            handler.close_connection = True
+            return True
+
+    return Shape
+
+
+REFUSAL_SHAPES = ["late", "later", "never", "broken", "stream", "stream-as-json", "batch", "long"]
+for shape in REFUSAL_SHAPES:
+    for status in (401, 403):
+        globals()[f"shape_{shape.replace('-', '_')}_{status}"] = in_shape(shape, status)
 status_401_late = with_status(401, skip=5)
 status_403_late = with_status(403, skip=5)
 status_500_late = with_status(500, skip=5)
@@ -1093,6 +1209,7 @@ class hangs_at_start:
 
 class answers_after_a_second:
     def call(server, request):
+        open("called", "w").close()
         time.sleep(1.5)
         return server.honest("tools/call", request["params"])
 

@@ -8,7 +8,7 @@ import threading
 import time
 import urllib.parse
 
-from harness import Attack, read
+from harness import SLOWNESS, Attack, read
 from logins import browser, visit
 from suites import case, evil
 
@@ -177,7 +177,7 @@ ATTACKS += [
     Attack("mcp: an honest request", DOOR["argv"], codes={0, 130}, seconds=30, **asking({200})),
     Attack("mcp: 300 heads that do not end", DOOR["argv"], codes={0, 130}, **crowd(300, b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ")),
     Attack("mcp: 20,000 sessions", DOOR["argv"], codes={0, 130}, memory=150 << 20, seconds=120, **sessions(20_000)),
-    Attack("mcp on all addresses says so", ["mcp", "--http", "0.0.0.0:0"], codes={0, 2, 130}, seconds=30, says=["(?i)warning|refus|every|all"], drive=lambda process, place: (time.sleep(1), process.send_signal(2))),
+    Attack("mcp on all addresses says so", ["mcp", "--http", "0.0.0.0:0"], codes={0, 2, 130}, seconds=30, says=["(?i)warning|refus|every|all"], drive=lambda process, place: (address(process, place), time.sleep(0.3), process.send_signal(2))),
 ]
 
 
@@ -236,7 +236,7 @@ def on_page(work):
         key = {"authorization": f"Bearer {json.loads(body)['key']}"}
         said = []
 
-        def api(method, path, given=None, most=64 << 20, timeout=30):
+        def api(method, path, given=None, most=256 << 20, timeout=30 * SLOWNESS):
             connection = http.client.HTTPConnection(where[0], where[1], timeout=timeout)
             connection.request(method, f"/api/{path}", json.dumps(given).encode() if given is not None else b"", {"host": f"127.0.0.1:{where[1]}", **key})
             response = connection.getresponse()

@@ -141,3 +141,25 @@ for name, text in [("a key of 50 MB", TEXTS["a key of 50 MB"]), ("a million case
     for command in (["coverage", "case.yaml"], ["snapshot", "case.yaml"], ["convert", "case.yaml"], ["watch", "case.yaml"], ["diff", "{evil} honest", "{evil} honest", "case.yaml"], ["bench", "case.yaml", "--calls", "2"], ["ci", "case.yaml"], ["matrix", "case.yaml", "--protocol", "all"]):
         if command[0] != "watch":
             ATTACKS.append(Attack(f"{name} against {command[0]}", command, {"case.yaml": text}, seconds=60))
+
+# Files that stand for more than they say: rows that use long values often, wide tables, patterns, paths and values of values.
+ASKS = f"name: t\nserver: {HONEST}\n"
+FILES = {
+    "rows that use a value 100,000 times": {"case.yaml": ASKS + "assert: {tool: echo, args: {text: '" + "{{a}}" * 100_000 + "'}}\ncases: [" + ",".join("{a: '" + "c" * 100 + "'}" for _ in range(3000)) + "]\n"},
+    "one row that uses a long value often": {"case.yaml": ASKS + "assert: {tool: echo, args: {text: '" + "{{a}}" * 100_000 + "'}}\ncases: [{a: '" + "c" * 1_000_000 + "'}]\n"},
+    "20,000 rows of 3,000 arguments": {"case.yaml": ASKS + "assert: {tool: echo, args: {" + ", ".join(f"x{n}: '{{{{a}}}}'" for n in range(3000)) + "}}\ncases: [" + ",".join(f"{{a: {n}}}" for n in range(20_000)) + "]\n"},
+    "tests that each have such a table": {"case.yaml": f"servers: {{s: {HONEST}}}\ntools:\n" + "".join(f"  - {{name: t{n}, tool: echo, args: {{text: '" + "{{a}}" * 10_000 + "'}, expect: {contains: [x]}, cases: [{a: '" + "c" * 1000 + "'}]}\n" for n in range(100))},
+    "a table of five million rows": {"case.yaml": ASKS + "assert: {tool: echo}\ncases: rows.csv\n", "rows.csv": "a,b\n" + "1,2\n" * 5_000_000},
+    "a table of 100,000 columns": {"case.yaml": ASKS + "assert: {tool: echo}\ncases: rows.csv\n", "rows.csv": ",".join(f"c{n}" for n in range(100_000)) + "\n" + ("," * 99_999 + "\n") * 200},
+    "a JSON table that grows": {"case.yaml": ASKS + "assert: {tool: echo}\ncases: rows.json\n", "rows.json": "[" + "{}," * 3_000_000 + "{}]"},
+    "3,000 patterns that grow": {"case.yaml": ASKS + "assert: {tool: echo, expect: {matches_regex: [" + ",".join(f"'(\\w{{1,200}}x{n}){{1,40}}'" for n in range(3000)) + "]}}\n"},
+    "3,000 matchers that grow": {"case.yaml": ASKS + "assert:\n  tool: echo\n  expect:\n" + "".join(f"    - {{target: result, matcher: {{regex: '(\\w{{1,40}}x{n}){{1,4}}'}}}}\n" for n in range(3000))},
+    "a path of 5,000 filters": {"case.yaml": ASKS + "assert: {tool: echo, expect: {json_path: {'$" + "[?@" * 5000 + ".x" + "]" * 5000 + "': []}}}\n"},
+    "a path of 5,000 brackets": {"case.yaml": ASKS + "assert: {tool: echo, expect: {json_path: {'$[?" + "(" * 5000 + "@.x" + ")" * 5000 + "]': []}}}\n"},
+    "a path of 10 filters": {"case.yaml": ASKS + "assert: {tool: echo, expect: {json_path: {'$" + "[?@" * 10 + ".x" + "]" * 10 + "': []}}}\n"},
+    "values of values": {"case.yaml": "variables: {V0: {value: xxxx}, " + ",".join(f"V{n}: {{value: '${{V{n - 1}}}${{V{n - 1}}}'}}" for n in range(1, 41)) + f"}}\nservers: {{s: {HONEST}}}\ntools: [{{name: a, tool: echo, args: {{text: '${{V40}}'}}, expect: {{contains: [x]}}}}]\n"},
+    "a long value in 10,000 places": {"case.yaml": "variables: {V: {value: " + "v" * 100_000 + f"}}}}\nservers: {{s: {HONEST}}}\ntools: [{{name: a, tool: echo, args: {{" + ", ".join(f"x{n}: '${{V}}'" for n in range(10_000)) + "}, expect: {contains: [x]}}]\n"},
+}
+for name, files in FILES.items():
+    for command in (["validate", "case.yaml"], ["run", "case.yaml", "--timeout", "10s"], ["lint", "case.yaml"]):
+        ATTACKS.append(Attack(f"{name} against {command[0]}", command, files, seconds=60, codes={0, 1, 2, 4}))

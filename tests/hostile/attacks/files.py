@@ -251,7 +251,8 @@ for name, argv, pipe in [
 ]:
     ATTACKS.append(Attack(f"{name} is a pipe", argv, prepare=fifo(pipe), codes={2} if pipe != ".mcp.json" else {0, 2}, seconds=15))
     ATTACKS.append(Attack(f"{name} is /dev/zero", argv, prepare=link("/dev/zero", pipe), codes={2} if pipe != ".mcp.json" else {0, 2}, seconds=15))
-    ATTACKS.append(Attack(f"{name} is a link to credentials", argv, prepare=link("{outside}/credentials", pipe), codes={2} if pipe != ".mcp.json" else {0, 2}, seconds=15))
+    # A log without a message is no recording: nothing to do.
+    ATTACKS.append(Attack(f"{name} is a link to credentials", argv, prepare=link("{outside}/credentials", pipe), codes={2, 4} if pipe != ".mcp.json" else {0, 2}, seconds=15))
 for name, target in [("outside", "{outside}/credentials"), ("dots", "../outside/credentials"), ("/dev/zero", "/dev/zero"), ("a process", "/proc/self/environ")]:
     text = f"scenario: s\nservers: {{a: {{manifest: '{target}'}}}}\nexpect: {{allow_unhit: true}}\n"
     ATTACKS.append(Attack(f"the manifest of a scenario is {name}", ["host", "s.yaml", "--scripted", "good"], {"s.yaml": text}, codes={2}, seconds=20))

@@ -36,6 +36,11 @@ SLOWNESS = float(os.environ.get("SLOWNESS", "1"))
 SECRET = "hush/5f&1e+9c=77aa~01 Zx"
 CODES = {0, 1, 2, 4}
 
+# A shell starts programs in the background with some of these ignored, and `nohup` with the other; that would be handed on.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+
 # Reports of all formats but the event log, which is data that nobody prints.
 REPORTS = {
     "--junit": "out/junit.xml",

@@ -79,7 +79,8 @@ for flood in ["model-flood", "model-growing", "calls-for-ever", "calls-often"]:
     ATTACKS.append(Attack(f"the provider {flood} against run, all reports", ["run", "agent.yaml", *all_reports()], {"agent.yaml": AGENT}, http=flood, seconds=90, report=64 << 20, check=reports_written))
 TESTS = [f"{{name: t{number}, tool: echo, args: {{text: zebra}}, expect: {{contains: [zebra]}}}}" for number in range(150)]
 ATTACKS += [
-    Attack("150 failing replies of 2 MB in one run, all reports", ["run", "suite.yaml", *all_reports(), "--events", "out/log.ndjson"],
+    # The log has the 300 MB that were sent, so its length is not judged.
+    Attack("150 failing replies of 2 MB in one run, all reports", ["run", "suite.yaml", *all_reports(), "--events", "/dev/null"],
            {"suite.yaml": suite(evil("two-megabytes"), TESTS)}, seconds=240, check=reports_written),
     Attack("150 failing replies of 2 MB, all verbose", ["run", "suite.yaml", "-v"],
            {"suite.yaml": suite(evil("two-megabytes"), TESTS)}, seconds=240, output=8 << 20),
@@ -145,7 +146,9 @@ for flood in ["sse-flood", "get-flood", "big-error-page", "big-login"]:
     ATTACKS.append(Attack(f"http {flood} against conformance", ["conformance", "--timeout", "10s", "--url", "{url}"], http=flood, seconds=240))
 ATTACKS += [
     Attack("a client that floods a mock", ["mock", "--tools-from", "m.yaml"], {"m.yaml": MANIFEST}, shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
-    Attack("a client that never reads a mock", ["mock", "--tools-from", "m.yaml"], {"m.yaml": MANIFEST}, drive=deaf_client, seconds=60),
+    # Its answers go to a file, so that all of them are written.
+    Attack("a client that never reads a mock", ["mock", "--tools-from", "m.yaml"], {"m.yaml": MANIFEST}, drive=deaf_client, seconds=60, output=32 << 20),
+    Attack("a client that floods a mock with faults", ["mock", "--tools-from", "m.yaml", "--fault", "echo=flaky"], {"m.yaml": MANIFEST}, shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
     Attack("a client that floods mcp", ["mcp"], shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
     Attack("a program that floods drive", ["drive"], shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
     Attack("a request of 20 MB that grows against drive", ["drive"], stdin=b'{"id":1,"method":"open","params":{"server":[' + b"0," * (10 << 20) + b"0]}}\n", seconds=60),
@@ -154,3 +157,42 @@ ATTACKS += [
 for kind in ["resource", "metadata", "registration", "token", "challenge"]:
     ATTACKS.append(Attack(f"login: a {kind} of 200 MB", ["login", "{url}", "--no-browser", "--timeout", "20s"], http=f"login_{kind}_flood", drive=signing_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, seconds=90, codes={0, 2}))
     ATTACKS.append(Attack(f"login: a {kind} that grows", ["login", "{url}", "--no-browser", "--timeout", "20s"], http=f"login_{kind}_growing", drive=signing_in, env={"MCPROVE_CONFIG_DIR": "{home}/settings"}, seconds=90, codes={0, 2}))
+
+# Faults read lines on their own, between a client and a server that never end one.
+for flood in ["stdout-endless", "growing-zeros", "notification-flood"]:
+    ATTACKS.append(Attack(f"{flood} through intercept with a fault", ["intercept", "--fault", "other=hang", "--events", "out/log.ndjson", "--timeout", "40s", *subject(flood)],
+                          stdin=SPOKEN, seconds=150, output=4 << 30, raw_output=True, report=64 << 20))
+ATTACKS.append(Attack("a client that does endless-line against host with a fault", ["host", "s.yaml", *all_reports(), *client("endless-line", "stdio")], {"s.yaml": scenario("stdio", faults="search=flaky")}, seconds=150, output=2 << 20))
+
+
+def said_to_intercept(make, count):
+    """A client that says much to a server through the relay."""
+
+    def drive(process, place):
+        try:
+            process.stdin.write(SPOKEN)
+            for number in range(count):
+                process.stdin.write(make(number + 10))
+            process.stdin.close()
+        except OSError:
+            pass
+
+    return drive
+
+
+LARGE = b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"text":"' + b"L" * (1 << 20) + b'"}}}\n'
+GROWS = b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a","x":[' + b"0," * (2 << 20) + b"0]}}}\n"
+for name, make, count in [("calls of 1 MB", lambda n: LARGE % n, 800), ("calls that grow", lambda n: GROWS % n, 60), ("ids of 1 MB", lambda n: (LARGE % n).replace(b'"id":', b'"id":"' + b"i" * (1 << 20)).replace(b',"method"', b'","method"'), 400)]:
+    ATTACKS.append(Attack(f"a client that sends {name} through intercept", ["intercept", "--events", "out/log.ndjson", "--as-suite", "out/kept.yaml", "--timeout", "60s", *subject("honest")],
+                          drive=said_to_intercept(make, count), seconds=150, output=4 << 30, raw_output=True, report=300 << 20))
+for flood in ["unanswered-asks", "big-ids"]:
+    ATTACKS.append(Attack(f"{flood} through intercept", ["intercept", "--events", "out/log.ndjson", "--timeout", "40s", *subject(flood)], stdin=SPOKEN, seconds=150, output=4 << 30, raw_output=True))
+    ATTACKS.append(Attack(f"{flood} against run, all reports", ["run", "case.yaml", *all_reports(), "--events", "out/log.ndjson"], {"case.yaml": case(evil(flood))}, seconds=150, check=reports_written))
+
+# Many tools, each with a reply of its own: what a scan keeps of them.
+for behaviour in ["tools-of-replies", "tools-of-errors", "tools-of-lines", "pages-of-small-tools"]:
+    for words in (["audit", "--yes"], ["audit", "--yes", "--output", "out/evals"], ["init", "out/evals", "--no-workflow"], ["negative", "--yes", "--checks", "missing_required"], ["list"], ["doctor"], ["lock"]):
+        ATTACKS.append(Attack(f"{behaviour} against {' '.join(words)}", [*words, "--timeout", "20s", *subject(behaviour)], seconds=240, output=2 << 20, report=64 << 20))
+for flood in ["sse-long-ids", "get-asks-for-ever"]:
+    for words in (["list"], ["call", "echo", "text=zebra"]):
+        ATTACKS.append(Attack(f"http {flood} against {' '.join(words[:2])}", [*words, "--timeout", "15s", "--url", "{url}"], http=flood, seconds=120))

@@ -109,7 +109,7 @@ OPTIONS = {
     "login --redirect-port": ["login", "http://127.0.0.1:9/", "--no-browser", "--redirect-port"],
     "agents --k": ["agents", "compare", "log", "log", "--k"],
     "agents --alpha": ["agents", "compare", "log", "log", "--alpha"],
-    "bench --ramp": ["bench", "case.yaml", "--calls", "3", "--ramp"],
+    "bench --ramp": ["bench", "case.yaml", "--ramp"],
     "bench --warm-up": ["bench", "case.yaml", "--calls", "3", "--warm-up"],
     "bench --session-per": ["bench", "case.yaml", "--calls", "3", "--session-per"],
     "bench --start-at": ["bench", "case.yaml", "--calls", "3", "--start-at"],

@@ -66,7 +66,10 @@ for number, (name, (argv, files)) in enumerate(BLOCKED.items()):
 
 def stopped(process, place):
     """Stops the program while the answer comes, and lets it go on after its deadline."""
-    started(process, place)
+    for _ in range(500):
+        if (place.home / "called").exists() or process.poll() is not None:
+            break
+        time.sleep(0.02)
     os.kill(process.pid, signal.SIGSTOP)
     time.sleep(5)
     os.kill(process.pid, signal.SIGCONT)
@@ -98,7 +101,7 @@ LATER = {
     "ui": (["ui", "--no-open", *subject("hangs")], {}),
     "prompt": (["prompt", "p", "--timeout", "5m", *subject("hangs-at-start")], {}),
     "complete": (["complete", "p", "a=b", "--timeout", "5m", *subject("hangs-at-start")], {}),
-    "agents": (["run", "agent.yaml", "--timeout", "5m"], {"agent.yaml": f"servers: {{s: {HANGS}}}\nagents:\n  - {{name: a, model: script, prompt: hi, script: [{{call: echo, arguments: {{text: a}}}}, {{say: hi}}], expect: {{contains: [hi]}}}}\n"}),
+    "agents": (["run", "agent.yaml", "--timeout", "5m"], {"agent.yaml": f"servers: {{s: {HANGS}}}\nagents:\n  - {{name: a, model: script, prompt: hi, script: [{{call: {{tool: echo, args: {{text: a}}}}}}, {{say: hi}}], expect: {{contains: [hi]}}}}\n"}),
 }
 ENDED = {0, 130, 131, 143, 129, -2, -15, -1, -3}
 for number, (name, (argv, files)) in enumerate(LATER.items()):

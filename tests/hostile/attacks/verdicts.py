@@ -1,5 +1,8 @@
 """Class 3: no verdict that is not earned. Each is a failure under `--strict`, with evidence."""
 
+import json
+
+import behaviours
 from harness import Attack
 from suites import case, evil, over_http, subject, suite
 
@@ -46,3 +49,31 @@ for name in ["segfault-after", "segfault-at-end"]:
                {"suite.yaml": suite(evil(name), SIX)}, codes={1}, says=["SIGSEGV"])
     )
     ATTACKS.append(Attack(f"{name} against audit", ["audit", "--yes", "--strict", *subject(name)], codes={1}, says=["SIGSEGV"]))
+
+# A status that refuses a call is no proper refusal where the body may be a result, however it comes.
+for shape in behaviours.REFUSAL_SHAPES:
+    for status in (401, 403):
+        name = f"shape-{shape}-{status}"
+        for command in (["audit", "--yes"], ["fuzz", "--yes", "--runs", "3"], ["call", "echo", "text=zebra"]):
+            # A fuzzed server that refuses everything properly is handled; one that may not have is a defect.
+            ATTACKS.append(Attack(f"http {name} against {command[0]}", [*command, "--timeout", "6s", "--url", "{url}"], http=name, codes={1, 2}, seconds=90))
+
+# Logs that no run wrote: what they say twice, or without a beginning, is not believed.
+HEAD = {"event": "run_started", "format": 1, "program": "p", "started_unix_ms": 0, "total": 1, "jobs": 1}
+START = {"event": "case_started", "index": 0, "name": "c", "file": "f.yaml", "line": 1, "trial": 1}
+FAILED = {"event": "case_finished", "index": 0, "verdict": "failed", "findings": [{"rule": "x", "severity": "error", "message": "m"}], "duration_us": 1}
+PASSED = {"event": "case_finished", "index": 0, "verdict": "passed", "duration_us": 1}
+END = {"event": "run_finished", "duration_us": 1}
+LOGS = {
+    "two ends, the bad one first": [HEAD, START, FAILED, PASSED, END],
+    "two ends, the good one first": [HEAD, START, PASSED, FAILED, END],
+    "the same end twice": [HEAD, START, PASSED, PASSED, END],
+    "an end of no case": [HEAD, START, PASSED, {**FAILED, "index": 1}, END],
+    "an end of a case of the run before": [HEAD, START, FAILED, END, {**HEAD, "total": 0}, PASSED, END],
+    "a case twice": [HEAD, START, FAILED, START, PASSED, END],
+    "an end before the beginning": [HEAD, PASSED, START, PASSED, END],
+}
+for name, events in LOGS.items():
+    log = "".join(json.dumps(event) + "\n" for event in events)
+    for more in ([], ["--junit", "out/junit.xml"], ["--report", "out/run.json"]):
+        ATTACKS.append(Attack(f"a log with {name}{' as ' + more[0] if more else ''}", ["report", "log.ndjson", *more], {"log.ndjson": log}, codes={1, 2, 4}))

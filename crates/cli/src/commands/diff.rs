@@ -75,11 +75,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let fixture = args.fixture.as_deref();
     let (before, now) = (offer(&one, fixture, times.start, context)?, offer(&other, fixture, times.start, context)?);
     let changes = catalog_changes(&document(&before), &document(&now));
-    let programs = programs(args, &before, &now, times)?;
+    let mut secrets = other.secrets.clone();
+    let programs = programs(args, (&before, &now), times, &mut secrets)?;
     let options = DiffOptions { fixture: args.fixture.clone(), start: times.start, timeout: times.call };
     let cases = plan_diff(&one, &other, programs, &options);
     let plan = args.run.selection.plan(&cases, Override::default())?;
-    let redactor = redactor_of(&plan, &other.secrets);
+    let redactor = redactor_of(&plan, &secrets);
     if args.run.selection.dry_run {
         return show_scan(&plan, &redactor, args.run.json);
     }
@@ -129,7 +130,13 @@ fn document(catalog: &Catalog) -> Value {
 }
 
 /// The calls to make. Tools that only one of the servers has are among the changes of the lists.
-fn programs(args: &Args, before: &Catalog, now: &Catalog, times: ScanTimes) -> Result<Vec<DiffProgram>, Failure> {
+/// The secrets of a suite are added: the servers that are compared may have them, too.
+fn programs(
+    args: &Args,
+    (before, now): (&Catalog, &Catalog),
+    times: ScanTimes,
+    secrets: &mut Vec<String>,
+) -> Result<Vec<DiffProgram>, Failure> {
     let instructions = before.instructions.as_deref();
     let listed = |catalog: &Catalog, name: &str| catalog.tools.iter().any(|tool| tool_name(tool) == name);
     let reads = |name: &str| {
@@ -141,6 +148,9 @@ fn programs(args: &Args, before: &Catalog, now: &Catalog, times: ScanTimes) -> R
             let suites = Suites::at(path, args.fixture.as_deref());
             let loaded = suites.load_for(&Subject::of_text(&args.one))?;
             usable(&loaded, false)?;
+            secrets.extend(loaded.secrets.iter().cloned());
+            let servers = loaded.cases.iter().flat_map(|case| case.servers());
+            secrets.extend(servers.flat_map(|server| server.secrets.iter().cloned()));
             suite_programs(&loaded.cases)
         }
         (None, Some(path)) => {

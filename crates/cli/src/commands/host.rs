@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use mcprove_engine::{HOST_PIPE, HostOptions, HostPlayed, HostScanOptions, Player, ScanResult, plan_host};
-use mcprove_model::{CaseReport, ExitStatus, Override, ServerSpec, SourceFile, Target, Verdict};
+use mcprove_model::{CaseReport, ExitStatus, Finding, Override, ServerSpec, SourceFile, Target, Verdict};
 use mcprove_report::Shows;
 use mcprove_suite::load::bounded_read;
 use mcprove_suite::scenario_file::{self, ConfigFormat, Scenario};
@@ -154,7 +154,13 @@ fn scenarios(paths: &[PathBuf]) -> Result<Vec<Scenario>, Failure> {
                     "give a scenario file or a folder of them",
                 )
             })?;
-            let (read, problems) = scenario_file::read(&Arc::new(SourceFile::new(shown, text)));
+            let (read, problems) = scenario_file::read(&Arc::new(SourceFile::new(shown.clone(), text)));
+            if problems.iter().any(|finding| finding.fails(false)) && leads_away(&file) {
+                // A link may lead to anything, such as a file of credentials.
+                let message = format!("`{shown}` is a link out of its folder and has {} problems", problems.len());
+                let finding = Finding::error("outside-folder", message);
+                return Err(Failure::Suite(vec![finding.help("what they are is shown of a file that is no link")]));
+            }
             findings.extend(problems);
             scenarios.extend(read);
         }
@@ -170,6 +176,16 @@ fn scenarios(paths: &[PathBuf]) -> Result<Vec<Scenario>, Failure> {
         return Err(Failure::new(format!("there are two scenarios `{twice}`"), "give each a name of its own"));
     }
     Ok(scenarios)
+}
+
+/// True for a link to a file in another folder.
+fn leads_away(file: &Path) -> bool {
+    let is_link = file.symlink_metadata().is_ok_and(|about| about.is_symlink());
+    let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or_else(|| Path::new("."));
+    match (file.canonicalize(), folder.canonicalize()) {
+        (Ok(file), Ok(folder)) => is_link && !file.starts_with(folder),
+        _ => false,
+    }
 }
 
 fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {

@@ -82,6 +82,10 @@ async fn serve_http(mock: &Mock, address: &str, context: &Context) -> Result<(),
         Failure::new(format!("`{address}` cannot be listened on: {error}"), help)
     })?;
     context.write_stderr(&format!("listening on {}\n", http_listener.url()));
+    if !http_listener.is_local() {
+        context
+            .write_stderr("warning: other machines can use this server, and with it the servers that it may start\n");
+    }
     mock.serve_http(http_listener, StopSignals::listen().next()).await;
     Ok(())
 }

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     let shows = own.max(args.outputs.shows());
     let waiting = context.waiting("reading event logs");
     let logs::Read { mut report, complaints } =
-        logs::read(&args.logs, if shows == Shows::Frames { Frames::Keep } else { Frames::Drop })?;
+        logs::read(&args.logs, if shows >= Shows::Frames { Frames::Keep } else { Frames::Drop })?;
     drop(waiting);
     merge_loads(&mut report);
     for complaint in complaints {

@@ -95,7 +95,7 @@ pub(super) fn run_through(
         is_whole: !flags.selection.is_partial(),
         storing: if args.update_snapshots { Storing::Update } else { Storing::Compare },
         shown: flags.are_for_people(),
-        shows: if records_servers { Shows::Frames } else { flags.shows(stdout, gates) },
+        shows: if records_servers { Shows::Everything } else { flags.shows(stdout, gates) },
         fix: args.fix,
         record: args.record,
         no_model: args.no_model,

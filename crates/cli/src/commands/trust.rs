@@ -120,6 +120,7 @@ fn judge(report: &Report, recordings: &[Recording], security: Option<&Security>)
             started: case.started.clone(),
             sessions: Vec::new(),
             frames: Vec::new(),
+            cut_frames: BTreeMap::new(),
             finished: Some(CaseFinished {
                 duration_us: durations.map(|finished| finished.duration_us).max().unwrap_or(0),
                 ..CaseFinished::new(case.started.index, verdict, findings)

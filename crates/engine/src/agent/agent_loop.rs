@@ -82,7 +82,7 @@ impl Run<'_, '_, '_> {
                 return Ok(());
             }
             let wanted = (transcript.calls.len() + reply.calls.len()) as u64;
-            if budget.max_tool_calls.is_some_and(|most| wanted > most) {
+            if wanted > budget.tool_calls() {
                 return Err(Stopped::by(StopReason::ToolCallBudget));
             }
             let called = self.make(&reply.calls, Moment { turn, hop }).await;

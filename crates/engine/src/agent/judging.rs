@@ -162,7 +162,7 @@ fn did_not_finish(talk: &AgentCase<'_>, transcript: &Transcript) -> Option<Findi
             "raise `max_turns`, if it was on its way",
         ),
         StopReason::ToolCallBudget => (
-            format!("it asked for more than the {} calls it may make", budget.max_tool_calls.unwrap_or_default()),
+            format!("it asked for more than the {} calls it may make", budget.tool_calls()),
             "raise `max_tool_calls`, if it was on its way",
         ),
         StopReason::TokenBudget => (

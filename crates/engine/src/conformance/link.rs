@@ -116,7 +116,8 @@ impl Link {
         pace: Pace,
         memory: &Arc<ReplyMemory>,
     ) -> Result<Self, String> {
-        let limits = Limits::default();
+        // Several conversations go on at a time, each with a message that is being read.
+        let limits = Limits { message_bytes: 32 << 20, ..Limits::default() };
         let wire = match endpoint {
             Endpoint::Process(program) => {
                 Wire::Pipe(Box::new(RawPipe::start(program, &limits).map_err(|error| error.to_string())?))

@@ -23,6 +23,10 @@ const SILENCES: usize = 5;
 /// Number of cases generated ahead of the calls.
 const AHEAD: usize = 1024;
 
+/// From this size on an input is large, and memory for all large ones: they are kept to be shrunk.
+const LARGE: usize = 1 << 20;
+const LARGE_INPUTS: usize = 32 << 20;
+
 /// Maximum number of calls kept per tool where all are wanted.
 const KEPT: usize = 1_000;
 
@@ -91,6 +95,7 @@ pub(crate) async fn work(fuzz_context: &FuzzContext, task: Task<'_>) -> ToolRun 
         sent: Vec::new(),
         since: 0,
         found: Vec::new(),
+        large_bytes: 0,
         answered: Vec::new(),
         silences: 0,
         pool: task.pool,
@@ -166,6 +171,8 @@ pub(super) struct ToolFuzzer<'w> {
     /// The first of them that the current server got.
     pub(super) since: usize,
     pub(super) found: Vec<FirstFailure>,
+    /// Bytes of the large inputs sent so far.
+    large_bytes: usize,
     pub(super) answered: Vec<Answered>,
     /// Number of unanswered calls.
     silences: usize,
@@ -199,6 +206,12 @@ impl ToolFuzzer<'_> {
     pub(super) async fn one_by_one(&mut self, cases: Vec<FuzzCase>) -> bool {
         for case in cases {
             if self.fuzz_context.is_over() {
+                return false;
+            }
+            if self.large_bytes > LARGE_INPUTS {
+                let text =
+                    format!("its inputs take more than {} MiB, so the rest of the plan was left", LARGE_INPUTS >> 20);
+                self.run.notes.push(Finding::note("plan-left", text));
                 return false;
             }
             if self.line.is_fresh() {
@@ -241,6 +254,7 @@ impl ToolFuzzer<'_> {
                 load::remember(&mut self.answered, &case.arguments, result, called.exchange.elapsed_us);
             }
         }
+        self.large_bytes += Some(case.text.len()).filter(|length| *length >= LARGE).unwrap_or_default();
         self.sent.push(Sent { label: case.label, text: case.text });
         self.run.tally.add(&verdict);
         // Calls that are wanted besides those that fail.

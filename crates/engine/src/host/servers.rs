@@ -213,14 +213,30 @@ fn offer(scenario: &Scenario, server: &ScenarioServer) -> Result<Offer, Vec<Find
     let (offer, findings) = match &server.offers {
         Offers::Inline(node) => from_node(&scenario.source, node),
         Offers::File(file, span) => {
-            let folder = Path::new(scenario.source.path()).parent().unwrap_or_else(|| Path::new("."));
+            let folder = Path::new(scenario.source.path()).parent().filter(|folder| *folder != Path::new(""));
+            let folder = folder.unwrap_or_else(|| Path::new("."));
             let path = folder.join(file);
             if !path.is_file() {
                 let text = format!("the manifest `{}` does not exist", path.display());
                 let finding = Finding::error("unreadable-file", text).help("`manifest` is a file next to the scenario");
                 return Err(vec![finding.at(scenario.source.place(*span))]);
             }
-            load(&path)
+            let (offer, findings) = load(&path);
+            let leads_out = match (path.canonicalize(), folder.canonicalize()) {
+                (Ok(path), Ok(folder)) => !path.starts_with(folder),
+                _ => false,
+            };
+            if leads_out && !findings.is_empty() {
+                // It may be anything, and is not quoted.
+                let count = findings.len();
+                let text = format!(
+                    "`{}` cannot be offered: it has {count} problems, and is outside the folder of the scenario",
+                    file.display()
+                );
+                let finding = Finding::error("outside-folder", text).help("move it into the folder to see them");
+                return Err(vec![finding.at(scenario.source.place(*span))]);
+            }
+            (offer, findings)
         }
     };
     let offer = offer.ok_or(findings)?;

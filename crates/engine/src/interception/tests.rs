@@ -81,3 +81,36 @@ fn log(events: &[Event]) -> String {
     let lines: Vec<String> = events.iter().map(|event| serde_json::to_string(event).expect("an event")).collect();
     lines.join("\n")
 }
+
+#[test]
+fn a_conversation_without_end_is_not_kept_without_end() {
+    let mut events = Events::default();
+    let mut listening = Interception::begin(about(), &mut events);
+    let long = "x".repeat(1 << 20);
+    for id in 0..300 {
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "a", "arguments": {"x": long}}});
+        listening.observe(heard(id, Direction::Sent, &call), &mut events);
+        // Requests of the server that nobody answers, with ids that are long, or many.
+        let asked = json!({"jsonrpc": "2.0", "id": format!("{id}{}", &long[..2048]), "method": "ping"});
+        listening.observe(heard(id, Direction::Received, &asked), &mut events);
+    }
+    for id in 0..20_000 {
+        let asked = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+        listening.observe(heard(id, Direction::Received, &asked), &mut events);
+    }
+    assert_eq!((listening.calls.len(), listening.left_out), (63, 237));
+    assert_eq!(listening.open.len(), OPEN);
+    assert!(listening.open.keys().all(|(_, _, id)| id.len() <= LONG_ID));
+    listening.end(InterceptionEnd::default(), &mut events);
+    let logged: usize =
+        events.0.iter().map(|event| if let Event::Frame { frame, .. } = event { frame.body.len() } else { 0 }).sum();
+    assert!(logged <= LOGGED, "{logged}");
+    let ends = events.0.iter().filter_map(|event| if let Event::CaseFinished(end) = event { Some(end) } else { None });
+    let said: Vec<_> = ends
+        .flat_map(|end| &end.findings)
+        .filter(|finding| finding.rule == "flood")
+        .map(|finding| finding.message.as_str())
+        .collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].starts_with("237 requests or replies were not kept"), "{said:?}");
+}

@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use mcprove_judge::fuzz::leak_in;
 use mcprove_judge::listed_values::with_listed_values;
 use mcprove_judge::output_schema::{NO_STRUCTURED_CONTENT, lacks_structured_content, violates_output_schema};
 use mcprove_judge::reply_shape::{ReplyKind, refused_shape};
 use mcprove_judge::scan_verdict::{ScanCall, ScanJudgement, judge_call};
 use mcprove_judge::tool_effect::ToolEffect;
-use mcprove_model::{CallRole, Exchange, FailureCause, Finding, Observation, Outcome, ToolVerdict, shorten};
+use mcprove_model::{
+    CallRole, Exchange, FailureCause, Finding, Malformed, Observation, Outcome, Refused, RpcError, ToolVerdict, shorten,
+};
 use mcprove_wire::{Closing, Session};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -18,6 +21,7 @@ use tokio::time::Instant;
 use super::{Scan, ScanCase, ScanEnd, ScanFuture, ScanResult};
 use crate::calls;
 use crate::discover::tool_name;
+use crate::fuzz::connection::is_alive;
 use crate::fuzz::context::server_values;
 use crate::restart::Restartable;
 use crate::sandbox_refusals::{SandboxRules, excuse};
@@ -44,6 +48,43 @@ pub(crate) struct AuditTool {
     pub(crate) repeat: Arc<AtomicBool>,
     /// The time a call may take.
     pub(crate) timeout: Duration,
+}
+
+/// Time in which a server shows that it is there after a reply.
+const FAREWELL: Duration = Duration::from_millis(250);
+
+/// How a process ended right after it had answered a call, if it did.
+async fn went_away(exchange: &Exchange, session: &mut Session) -> Option<String> {
+    let is_answered = matches!(exchange.outcome, Outcome::Result(_) | Outcome::Error(_));
+    if !is_answered || session.process_id().is_none() {
+        return None;
+    }
+    if session.is_open() {
+        // One that does not know pings, or is slow, is there nevertheless.
+        is_alive(session, FAREWELL).await;
+    }
+    let Outcome::Closed { what, .. } = session.how_it_closed()? else { return None };
+    Some(what)
+}
+
+/// Bytes of the text of a reply that are kept: a test is made of its first lines.
+const KEPT_TEXT: usize = 64 << 10;
+
+/// A reply as far as a test is made of it: a scan of many tools keeps one of each until its end.
+fn kept(mut seen: Observation) -> Observation {
+    seen.text.truncate(seen.text.floor_char_boundary(KEPT_TEXT));
+    seen.text.shrink_to_fit();
+    let (text, is_error) = (std::mem::take(&mut seen.text), seen.is_error);
+    let outcome = match seen.outcome {
+        Outcome::Result(_) => Outcome::Result(json!({"isError": is_error})),
+        Outcome::Error(RpcError { code, .. }) => Outcome::Error(RpcError { code, message: String::new(), data: None }),
+        Outcome::Malformed(Malformed { fault, .. }) => Outcome::Malformed(Malformed { fault, evidence: Bytes::new() }),
+        Outcome::Refused(refused) => Outcome::Refused(Refused { evidence: Bytes::new(), ..refused }),
+        other @ (Outcome::TimedOut { .. } | Outcome::Closed { .. } | Outcome::Cancelled) => other,
+    };
+    let mut kept = Observation::new(outcome, text);
+    kept.is_error = is_error;
+    kept
 }
 
 /// A tool with the input that was made for it.
@@ -92,6 +133,11 @@ impl AuditTool {
         }
         case.record.mark(|timings| &mut timings.call);
         let Some(lane) = &mut case.lane else { unreachable!("an audit works on the session of its lane") };
+        if let Some(what) = went_away(&exchange, lane.session).await {
+            let sentence = format!("the tool answered, and then {what}");
+            judged = ScanJudgement { verdict: ToolVerdict::Crashed, sentence, evidence: None };
+            case.record.server_ended(&what);
+        }
         let seen = Observation::of_tool_call(exchange.outcome);
         let mut found = finding(&judged);
         if let (Some(finding), Outcome::Closed { what, .. }) = (&mut found, &seen.outcome) {
@@ -127,7 +173,7 @@ impl AuditTool {
         if skipped.is_some() {
             replies.clear();
         }
-        let replies = replies.into_iter().map(|seen| case.fixture_guard.seen_as_template(seen)).collect();
+        let replies = replies.into_iter().map(|seen| kept(case.fixture_guard.seen_as_template(seen))).collect();
         let input = Some(case.fixture_guard.as_template(&input));
         let called = PlannedCall { tool: name.to_owned(), input, judged: Some(judged), replies, skipped, misses_file };
         case.record.scanned = Some(ScanResult::Audit(called));

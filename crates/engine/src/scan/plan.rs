@@ -23,7 +23,7 @@ use super::fuzz::{FuzzPlan, FuzzTarget, FuzzTool};
 use super::offer::offered_items;
 use super::probe::ProbeTool;
 use super::sequences::{SequencePlan, SequenceScan, plan_sequences, surroundings};
-use crate::discover::{Catalog, nameless, tool_name};
+use crate::discover::{Catalog, nameless, repeated_names, tool_name};
 use crate::fixture_guard::{SCRATCH, written};
 
 /// A scan of the tools of a server.
@@ -124,7 +124,7 @@ pub fn plan_scan(server: &Arc<ServerSpec>, catalog: &Catalog, options: &ScanOpti
         }
     });
     let mut findings = catalog.findings.clone();
-    findings.extend(nameless(&tools));
+    findings.extend(nameless(&tools).into_iter().chain(repeated_names(&tools)));
     findings.extend(tools.iter().flat_map(complex_schemas));
     findings.extend(on_own_data(&plan, options));
     if matches!(options.kind, ScanKind::Fuzz(_)) {
@@ -184,7 +184,7 @@ fn of_sequences(
         has_writes,
     );
     let mut findings = catalog.findings.clone();
-    findings.extend(nameless(tools));
+    findings.extend(nameless(tools).into_iter().chain(repeated_names(tools)));
     findings.extend(on_own_data(&plan, options));
     findings.extend(learned);
     if long > 0 {
@@ -314,11 +314,14 @@ fn guard_of(tool: &Value, effect: &ToolEffect, options: &ScanOptions) -> HarmGua
 fn input_of(tool: &Value, plan: &ScanPlan, at: usize, catalog: &Catalog, options: &ScanOptions) -> PlannedCall {
     let given = options.given.get(tool_name(tool)).map(Vec::as_slice).unwrap_or_default();
     let guard = guard_of(tool, plan.effect(at), options);
-    let made = match given.first() {
-        Some(given) => Ok(given.clone()),
-        None => guard.input(tool, options.seed, catalog.places.as_ref()),
+    // Hundreds of inputs are made of it: what takes too long to judge takes too long, and too much memory, to make.
+    let problem = tool.get("inputSchema").filter(|_| matches!(options.kind, ScanKind::Fuzz(_))).and_then(too_complex);
+    let made = match (given.first(), &problem) {
+        (_, Some(problem)) => Err(problem.to_string()),
+        (Some(given), None) => Ok(given.clone()),
+        (None, None) => guard.input(tool, options.seed, catalog.places.as_ref()).map_err(|why| why.to_string()),
     };
-    let needs_input = !matches!(options.kind, ScanKind::Fuzz(_) | ScanKind::Sequences(_));
+    let needs_input = problem.is_some() || !matches!(options.kind, ScanKind::Fuzz(_) | ScanKind::Sequences(_));
     let skipped = match (&made, plan.skipped(at)) {
         (_, _) if tool_name(tool).is_empty() => Some("it has no name to call it by".to_owned()),
         (_, Some(reason)) => Some(reason.to_owned()),

@@ -1,10 +1,11 @@
 //! `matches_regex`: every one of these patterns is found in the text.
 
 use mcprove_model::{Check, Diagnostics, Mismatch, Node, Observation, PlannedCheck};
-use regex::{Regex, RegexBuilder};
+use regex::RegexBuilder;
 
 use super::example::{fails, holds};
 use super::{CheckKind, Seen, pattern, shape};
+use crate::bounded_regex::BoundedRegex;
 use crate::excerpt::{self, quoted};
 
 const NAME: &str = "matches_regex";
@@ -24,7 +25,7 @@ pub(super) const KIND: CheckKind = CheckKind {
 
 #[derive(Debug)]
 struct MatchesRegex {
-    regex: Regex,
+    regex: BoundedRegex,
     written: String,
 }
 

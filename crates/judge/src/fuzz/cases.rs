@@ -86,6 +86,9 @@ fn planned<'p, 'a, 'v>(places: &'p Places<'a, 'v>, phase: Phase) -> Vec<Planned<
     planned
 }
 
+/// Bytes of the arguments of cases that are made at a time.
+const MOST_BYTES: usize = 32 << 20;
+
 /// Cases of a tool while they are made.
 pub(super) struct CaseCollector<'d, 'a> {
     pub(super) generator: &'d Generator<'a>,
@@ -96,6 +99,8 @@ pub(super) struct CaseCollector<'d, 'a> {
     /// Maximum number of cases.
     pub(super) most: usize,
     pub(super) cases: Vec<FuzzCase>,
+    /// Bytes of their arguments.
+    pub(super) bytes: usize,
     /// The cases made before, here or by an earlier collector.
     pub(super) sent: HashSet<u64>,
 }
@@ -110,6 +115,15 @@ impl FuzzCase {
 impl CaseCollector<'_, '_> {
     fn accepts(&self, arguments: &Value) -> bool {
         self.oracle.is_none_or(|oracle| oracle.accepts(arguments))
+    }
+
+    /// Keeps a case; a schema may want inputs of megabytes, and few of them are enough at a time.
+    fn push(&mut self, case: FuzzCase) {
+        self.bytes += case.text.len();
+        self.cases.push(case);
+        if self.bytes > MOST_BYTES {
+            self.most = self.cases.len();
+        }
     }
 
     /// Adds a case, unless there is one with the same arguments or there are enough.
@@ -134,7 +148,7 @@ impl CaseCollector<'_, '_> {
             return;
         }
         let accepted = self.accepts(&arguments);
-        self.cases.push(FuzzCase { label, arguments, text, accepted, phase });
+        self.push(FuzzCase { label, arguments, text, accepted, phase });
     }
 
     /// Adds the call without `arguments`.
@@ -142,7 +156,7 @@ impl CaseCollector<'_, '_> {
         if self.cases.len() < self.most {
             let (arguments, accepted) = (Value::Null, self.accepts(&Value::Null));
             let (label, text) = ("no arguments".to_owned(), String::new());
-            self.cases.push(FuzzCase { label, arguments, text, accepted, phase: Phase::Structural });
+            self.push(FuzzCase { label, arguments, text, accepted, phase: Phase::Structural });
         }
     }
 

@@ -77,6 +77,7 @@ impl<'s> FuzzPlan<'s> {
             guard: &self.guard,
             most,
             cases: Vec::new(),
+            bytes: 0,
             sent: std::mem::take(&mut self.sent),
         };
         work(&mut collector);

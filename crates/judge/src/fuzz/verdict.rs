@@ -132,7 +132,7 @@ pub fn leak_in(outcome: &Outcome, arguments: &Value, environment_values: &Enviro
 fn of_refusal(refused: &Refused) -> FuzzVerdict {
     match refused.status {
         // A status that refuses the request with a result that does not.
-        _ if refused.has_result => FuzzVerdict::Protocol(Evidence::new(&refused.what)),
+        _ if refused.may_have_result => FuzzVerdict::Protocol(Evidence::new(&refused.what)),
         // A success without a valid answer: a page, half a body, an empty body, or a redirect.
         Some(status) if status < 400 => FuzzVerdict::Protocol(Evidence::new(&refused.what)),
         // A server that forgets its session has lost what it was doing; other statuses refuse the request, as -32602 does.

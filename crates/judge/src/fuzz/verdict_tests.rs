@@ -133,7 +133,7 @@ fn crashes_are_recognised() {
         help: None,
         evidence: Bytes::new(),
         status: Some(500),
-        has_result: false,
+        may_have_result: false,
     });
     for outcome in [
         gone,
@@ -236,9 +236,9 @@ fn success_on_invalid_input_and_wrong_output_are_told() {
 
 #[test]
 fn refusals_and_cancellations_are_handled() {
-    let judged_refusal = |status: u16, has_result: bool| {
+    let judged_refusal = |status: u16, may_have_result: bool| {
         let what = format!("HTTP {status}");
-        let refused = Refused { what, help: None, evidence: Bytes::new(), status: Some(status), has_result };
+        let refused = Refused { what, help: None, evidence: Bytes::new(), status: Some(status), may_have_result };
         judged(&call(Outcome::Refused(refused))).kind()
     };
     let refused = |status| judged_refusal(status, false);

@@ -106,6 +106,7 @@ fn judge(case: &mut CaseReport) -> Vec<CaseReport> {
             started: CaseStarted { index, name: gate.text.clone(), ..case.started.clone() },
             sessions: Vec::new(),
             frames: Vec::new(),
+            cut_frames: std::collections::BTreeMap::new(),
             finished: Some(CaseFinished::new(index, verdict, vec![finding])),
         }
     });

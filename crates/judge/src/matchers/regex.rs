@@ -6,6 +6,8 @@ use mcprove_model::{Diagnostics, Mismatch, Node};
 use regex::Regex;
 use serde_json::{Value, json};
 
+use crate::bounded_regex::BoundedRegex;
+
 use super::{Decoded, Matcher, MatcherKind, fails, holds, mismatch, shown};
 
 pub(super) const KIND: MatcherKind = MatcherKind {
@@ -17,14 +19,12 @@ pub(super) const KIND: MatcherKind = MatcherKind {
 };
 
 #[derive(Debug)]
-struct RegexMatcher(Regex);
+struct RegexMatcher(BoundedRegex);
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
-    match Regex::new(found.text(node, "`regex`")?) {
+    match BoundedRegex::compile(found.text(node, "`regex`")?) {
         Ok(regex) => Some(Arc::new(RegexMatcher(regex))),
-        Err(error) => {
-            let why = error.to_string();
-            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        Err(why) => {
             let text = format!("this is not a regular expression: {why}");
             found.error_with_help("bad-regex", node.span, text, "look-around and back-references are not supported");
             None

@@ -96,7 +96,7 @@ pub fn judge_call(call: &ScanCall<'_>) -> ScanJudgement {
         }
         Outcome::Refused(refused) => {
             let shown = String::from_utf8_lossy(&refused.evidence[..refused.evidence.len().min(2_000)]).into_owned();
-            let verdict = match refused.status.filter(|_| !refused.has_result) {
+            let verdict = match refused.status.filter(|_| !refused.may_have_result) {
                 Some(401 | 403) => ToolVerdict::Fails(FailureCause::CredentialsMissing),
                 Some(_) | None => ToolVerdict::Crashed,
             };

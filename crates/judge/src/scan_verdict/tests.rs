@@ -70,13 +70,13 @@ fn a_refusal_of_ours_is_never_the_servers_defect() {
 
 #[test]
 fn a_status_that_refuses_a_call_with_a_result_in_its_body_is_a_defect() {
-    let refused = |status: u16, has_result: bool| {
+    let refused = |status: u16, may_have_result: bool| {
         let refused = mcprove_model::Refused {
             what: format!("HTTP {status}"),
             help: None,
             evidence: Vec::new().into(),
             status: Some(status),
-            has_result,
+            may_have_result,
         };
         judged(&Outcome::Refused(refused)).verdict
     };

@@ -17,6 +17,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::catalog_lock::digest;
 use crate::diff::{Sides, unified};
 
 pub use file::{SnapshotFile, Unreadable};
@@ -92,6 +93,19 @@ impl Masks {
         }
         normalised(&text).into_owned()
     }
+}
+
+/// Bytes of a reply that are stored; no person reviews more, and a suite has many.
+const STORED: usize = 256 << 10;
+
+/// A masked text as it is stored and compared: of a long one its beginning, and the rest in a few letters.
+pub fn stored(mut text: String) -> String {
+    if text.len() > STORED {
+        let rest = text.split_off(text.floor_char_boundary(STORED));
+        let _ = write!(text, "\n… {} more bytes, {}", rest.len(), digest(&rest));
+        text.shrink_to_fit();
+    }
+    text
 }
 
 /// The text with everything masked that the table knows.

@@ -23,6 +23,9 @@ pub use schema::schema;
 
 use block::Block;
 
+/// Maximum number of tools, and of everything else that is offered.
+const MOST: usize = 50_000;
+
 /// Capabilities and replies of a mock.
 #[derive(Clone, Debug)]
 pub struct Manifest {
@@ -136,11 +139,11 @@ pub(crate) fn decode(document: &Node, found: &mut Diagnostics<'_>) -> Option<Man
         let changed = Block::open(node, "`list_changed`", CHANGED_KEYS, found)?;
         Some(tools(changed.list("tools", found), found))
     });
-    let resources = block.list("resources", found);
+    let resources = within(block.list("resources", found), "resources", found);
     manifest.resources = resources.iter().filter_map(|node| content::resource(node, found)).collect();
-    let templates = block.list("resource_templates", found);
+    let templates = within(block.list("resource_templates", found), "resource templates", found);
     manifest.templates = templates.iter().filter_map(|node| content::template(node, found)).collect();
-    let prompts = block.list("prompts", found);
+    let prompts = within(block.list("prompts", found), "prompts", found);
     manifest.prompts = prompts.iter().filter_map(|node| content::prompt(node, found)).collect();
     distinct("resource", manifest.resources.iter().map(|r| (r.uri.as_str(), r.span)), found);
     distinct("prompt", manifest.prompts.iter().map(|p| (p.name.as_str(), p.span)), found);
@@ -148,9 +151,18 @@ pub(crate) fn decode(document: &Node, found: &mut Diagnostics<'_>) -> Option<Man
 }
 
 fn tools(nodes: &[Node], found: &mut Diagnostics<'_>) -> Vec<Tool> {
+    let nodes = within(nodes, "tools", found);
     let tools: Vec<Tool> = nodes.iter().filter_map(|node| tool::decode(node, found)).collect();
     distinct("tool", tools.iter().map(|tool| (tool.name.as_str(), tool.span)), found);
     tools
+}
+
+/// A list that is not longer than any client could use; a longer one takes hundreds of megabytes.
+fn within<'n>(nodes: &'n [Node], what: &str, found: &mut Diagnostics<'_>) -> &'n [Node] {
+    let Some(first_too_many) = nodes.get(MOST) else { return nodes };
+    let message = format!("there are {} {what}, and at most {MOST} can be offered", nodes.len());
+    found.error_with_help("bad-value", first_too_many.span, message, "leave some of them out");
+    &[]
 }
 
 /// Reports duplicate names, since the second could not be called.
@@ -224,6 +236,19 @@ mod tests {
         ("A prompt", content::PROMPT_KEYS),
         ("An argument", content::ARGUMENT_KEYS),
     ];
+
+    #[test]
+    fn a_list_that_no_client_could_use_is_refused() {
+        let manifest = |count: usize| {
+            let tools: Vec<String> = (0..count).map(|number| format!("{{name: t{number}}}")).collect();
+            crate::read(&SourceFile::new("m.yaml", format!("tools: [{}]\n", tools.join(","))))
+        };
+        let (offer, findings) = manifest(MOST);
+        assert!(offer.is_some() && findings.is_empty(), "{findings:?}");
+        let (offer, findings) = manifest(MOST + 1);
+        let said: Vec<_> = findings.iter().map(|finding| finding.message.as_str()).collect();
+        assert_eq!((offer.is_none(), said), (true, vec!["there are 50001 tools, and at most 50000 can be offered"]));
+    }
 
     #[test]
     fn the_schema_has_every_key_and_no_other() {

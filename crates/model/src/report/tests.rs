@@ -81,6 +81,30 @@ fn what_is_missing_is_said_and_is_not_success() {
 }
 
 #[test]
+fn a_log_with_an_end_too_many_is_damaged() {
+    let [start, passed] = case(0, Verdict::Passed);
+    let [_, failed] = case(0, Verdict::Failed);
+    let [_, other] = case(1, Verdict::Failed);
+    let folded = |middle: Vec<Event>| Report::fold([head(1, 0, None)].into_iter().chain(middle).chain([end(1)]));
+    let said = |middle: &[&Event]| {
+        let report = folded(middle.iter().copied().cloned().collect());
+        assert_eq!((report.exit_status(), report.is_complete()), (ExitStatus::NotDone, false));
+        assert_eq!(report.findings.len(), 1, "{:?}", report.findings);
+        (report.findings[0].message.clone(), report.cases[0].finished.as_ref().map(|end| end.verdict.clone()))
+    };
+    let two = "the log is damaged: it has two ends of case 0".to_owned();
+    assert_eq!(said(&[&start, &failed, &passed]), (two.clone(), Some(Verdict::Failed)));
+    assert_eq!(said(&[&start, &passed, &failed]), (two.clone(), Some(Verdict::Failed)));
+    assert_eq!(said(&[&start, &passed, &passed, &passed]), (two, Some(Verdict::Passed)));
+    let foreign = "the log is damaged: it has the end of case 1, which did not begin".to_owned();
+    assert_eq!(said(&[&start, &passed, &other]), (foreign, Some(Verdict::Passed)));
+    // An end belongs to a case of its own run.
+    let two_runs = folded(vec![start, failed, end(1), head(0, 5, None), passed]);
+    assert_eq!(two_runs.exit_status(), ExitStatus::NotDone);
+    assert_eq!(two_runs.summary().failed, 1);
+}
+
+#[test]
 fn gaps_are_told_once_however_often_a_report_is_settled() {
     let mut report = Report::fold(shard(1, &[0]));
     let settled = report.clone();

@@ -144,11 +144,16 @@ mod tests {
                 "\n{{\"event\":\"case_finished\",\"index\":{index},\"verdict\":\"passed\",\"duration_us\":1,\"calls\":[]}}"
             );
         }
-        let mut report = Report::default();
+        let (mut report, mut trimmed) = (Report::default(), Report::default());
         for event in crate::read_events(log.as_bytes()).expect("a log") {
-            report.add(event);
+            report.add(event.clone());
+            trimmed.add(event);
+            crate::Shows::Frames.trim(&mut trimmed);
         }
         let page = render(&report);
+        let kept: usize = trimmed.cases.iter().flat_map(|case| &case.frames).map(|(_, frame)| frame.body.len()).sum();
+        assert!(kept < 10 << 20, "{kept} bytes of frames are kept");
+        assert!(render(&trimmed) == page, "what is not shown is not kept");
         assert!(page.len() <= 1_000_000, "{} bytes", page.len());
         assert_eq!(page.matches(&listed).count(), 1, "a text is stored once");
         assert!(page.contains("\"cut\":"), "long frames are cut, and say so");

@@ -23,7 +23,7 @@ use mcprove_model::{
 };
 use serde::Serialize;
 
-use super::{Format, Shows};
+use super::{Format, LONG_FRAME, Shows};
 use crate::json_text;
 use crate::load::LoadTable;
 use crate::reliability::{Reliability, Trials};
@@ -218,9 +218,12 @@ impl<'a> Whole<'a> {
                 if (Status::of(case) != Status::Passed) != is_first {
                     continue;
                 }
-                for (session, frame) in &case.frames {
+                for (position, (session, frame)) in case.frames.iter().enumerate() {
                     match FramePart::of(*session, frame, &mut texts, room) {
-                        Some(frame) => part.frames.push(frame),
+                        Some(mut frame) => {
+                            frame.cut += case.cut_frames.get(&position).copied().unwrap_or_default();
+                            part.frames.push(frame);
+                        }
                         None => part.frames_left_out += 1,
                     }
                 }
@@ -270,7 +273,7 @@ impl FrameTexts {
     /// Bytes of any frame.
     const SHORT: usize = 4 << 10;
     /// Bytes of a frame as long as there are few long ones.
-    const LONG: usize = 64 << 10;
+    const LONG: usize = LONG_FRAME;
     /// Bytes of all frames beyond their first [`Self::SHORT`] ones; cases that passed get a quarter of it.
     const ALL_LONG: usize = 1 << 20;
     /// Bytes of all frames.

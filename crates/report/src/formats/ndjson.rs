@@ -10,7 +10,7 @@ pub(super) const FORMAT: Format = Format {
     name: "ndjson",
     extension: "ndjson",
     summary: "the event log, one event per line",
-    shows: Shows::Frames,
+    shows: Shows::Everything,
     render,
 };
 

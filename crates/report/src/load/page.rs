@@ -148,6 +148,7 @@ mod tests {
             started: serde_json::from_value(started).expect("a start"),
             sessions: Vec::new(),
             frames: Vec::new(),
+            cut_frames: std::collections::BTreeMap::new(),
             finished: Some(serde_json::from_value(finished).expect("an end")),
         };
         let page = page(&Report { cases: vec![case], ..Report::default() }).expect("a page");

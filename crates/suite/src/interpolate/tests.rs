@@ -152,3 +152,18 @@ fn what_is_missing_or_malformed_is_reported_where_it_is() {
     let reported = interpolated("é ${secret:GONE} ${secret:", Syntax::WORDS).2;
     assert_eq!(reported, ["required-variable 3-17", "bad-variable 18-20"]);
 }
+
+#[test]
+fn values_of_values_do_not_grow_without_end() {
+    let doubled = (1..41).map(|n| format!("V{n}: {{value: '${{V{0}}}${{V{0}}}'}}\n", n - 1));
+    let text: String = std::iter::once("V0: {value: xxxx}\n".to_owned()).chain(doubled).collect();
+    let source = SourceFile::new("s.yaml", text);
+    let (documents, _) = crate::yaml::parse(&source);
+    let mut found = Diagnostics::new(&source);
+    let mut variables = Variables::new(Environment { lookup: &|_| None, names: &[] }, Some("."));
+    variables.decode(&documents[0], &mut Vec::new(), &mut found);
+    let findings = found.into_findings();
+    assert!(findings[0].message.ends_with("the values of references take too much memory"), "{findings:?}");
+    let longest = (0..41).filter_map(|n| variables.get(&format!("V{n}"))?.as_str().map(str::len)).max();
+    assert!(longest.is_some_and(|longest| (1 << 20..=64 << 20).contains(&longest)), "{longest:?}");
+}

@@ -6,6 +6,7 @@ use mcprove_model::{Diagnostics, Kind, Node, bounded_json};
 use serde_json::Value;
 
 use super::bounded_read;
+use crate::assertion_file::cases::MOST;
 use crate::{csv, suite_file};
 
 /// Puts the rows of a file in the place of its path, for the tests of every list of a suite file.
@@ -53,6 +54,7 @@ fn rows(name: &str, folder: &Path) -> Result<Vec<Value>, String> {
         return csv::parse(&text);
     }
     match bounded_json::value(&text) {
+        Ok(Value::Array(rows)) if rows.len() > MOST => Err(format!("it has {} rows, more than {MOST}", rows.len())),
         Ok(Value::Array(rows)) => Ok(rows),
         Ok(_) => Err("it is not a list of rows".to_owned()),
         Err(error) => Err(format!("line {}, column {} is not JSON", error.line(), error.column())),

@@ -163,6 +163,7 @@ impl Loading {
         }
         let is_sound = findings.iter().all(|finding| finding.severity < Severity::Error);
         let of = documents.len();
+        let mut room = assertion_file::cases::Room::new();
         for (index, mut node) in documents.into_iter().enumerate() {
             if suite_file::is_suite(&node) {
                 let cases = self.suite(file, &source, node, options, &mut findings);
@@ -172,7 +173,7 @@ impl Loading {
             let mut found = Diagnostics::new(&source);
             case_table::read(&mut node, folder::folder_of(&file.path), &mut found);
             assertion_file::aliases::rename_document(&mut node);
-            let nodes = assertion_file::cases::expand(node, &mut found);
+            let nodes = assertion_file::cases::expand(node, &mut room, &mut found);
             findings.extend(found.into_findings());
             for node in nodes {
                 let document = Document { node: &node, number: index + 1, of };

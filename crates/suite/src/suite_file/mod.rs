@@ -448,6 +448,7 @@ fn default_server<'s>(units: &[Unit], servers: &'s Servers) -> Option<&'s Arc<Se
 /// Decodes the tests of a file. The tree goes as its cases come: of a large suite, it is the larger of the two.
 fn decode_tests(unit: Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, tests: &mut Vec<DecodedTest>) {
     let Kind::Map(entries) = unit.node.kind else { return };
+    let mut room = cases::Room::new();
     for entry in entries.into_iter().filter(|entry| !entry.value.is_null()) {
         let Some(list) = List::find(&entry.key.text) else { continue };
         found.list(&entry.value, &format!("`{}`", entry.key.text));
@@ -458,7 +459,9 @@ fn decode_tests(unit: Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, test
                 expanded.extend(compositions::for_each_case(node, found));
                 continue;
             }
-            expanded.extend(cases::expand(node, found).into_iter().flat_map(|node| agents::for_each_model(list, node)));
+            expanded.extend(
+                cases::expand(node, &mut room, found).into_iter().flat_map(|node| agents::for_each_model(list, node)),
+            );
         }
         for mut node in expanded {
             let mut list = list;

@@ -2,10 +2,12 @@
 
 use bytes::Bytes;
 use mcprove_model::bounded_json;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
 use super::{Action, Injector, Inward};
+use crate::bounded_lines::{BoundedLines, LinePart};
+use crate::limits::Limits;
 
 /// Carries lines between a client and a server until one of them closes its side or a fault ends the connection.
 /// `connection` distinguishes conversations with the same server.
@@ -18,8 +20,8 @@ where
 {
     let (from_client, mut to_client) = client;
     let (from_server, mut to_server) = server;
-    let (mut asked, mut answered) = (BufReader::new(from_client), BufReader::new(from_server));
-    let (mut request, mut reply) = (Vec::new(), Vec::new());
+    let limit = Limits::default().message_bytes;
+    let (mut asked, mut answered) = (BoundedLines::new(from_client, limit), BoundedLines::new(from_server, limit));
     // Actions whose waits are over, or that a request met at once.
     let (ready, mut due) = mpsc::unbounded_channel::<Vec<Action>>();
     let mut is_frozen = false;
@@ -32,27 +34,31 @@ where
                 Written::Frozen => is_frozen = true,
                 Written::Closed => return,
             },
-            read = asked.read_until(b'\n', &mut request), if client_is_there => {
-                if read.is_ok_and(|count| count > 0) {
-                    if !is_frozen && !up(injector, connection, &request, &mut to_server, &ready).await {
-                        client_is_there = false;
-                    }
-                } else {
+            part = asked.next(), if client_is_there => match part {
+                Some(_) if is_frozen => {}
+                Some(LinePart::Line(request)) => {
+                    client_is_there = up(injector, connection, &request, &mut to_server, &ready).await;
+                }
+                // No fault is about a message of that length: it passes as it is.
+                Some(LinePart::Piece { bytes, .. }) => client_is_there = pass(&bytes, &mut to_server).await,
+                None => {
                     client_is_there = false;
                     let _ = to_server.shutdown().await;
                 }
-                request.clear();
-            }
-            read = answered.read_until(b'\n', &mut reply) => {
-                if !read.is_ok_and(|count| count > 0) {
+            },
+            part = answered.next() => match part {
+                Some(_) if is_frozen => {}
+                Some(LinePart::Line(reply)) => down(injector, connection, &reply, &ready),
+                Some(LinePart::Piece { bytes, .. }) => {
+                    if !pass(&bytes, &mut to_client).await {
+                        return;
+                    }
+                }
+                None => {
                     let _ = to_client.shutdown().await;
                     return;
                 }
-                if !is_frozen {
-                    down(injector, connection, &reply, &ready);
-                }
-                reply.clear();
-            }
+            },
         }
     }
 }
@@ -78,7 +84,12 @@ async fn up(
             return true;
         }
     };
-    to_server.write_all(&bytes).await.is_ok() && to_server.flush().await.is_ok()
+    pass(&bytes, to_server).await
+}
+
+/// Writes bytes; false if nobody takes them.
+async fn pass(bytes: &[u8], to: &mut (impl AsyncWrite + Unpin)) -> bool {
+    to.write_all(bytes).await.is_ok() && to.flush().await.is_ok()
 }
 
 /// Takes a line of the server; what has to wait does so without holding up others.

@@ -42,6 +42,11 @@ impl Session {
                     self.end_of_exchange(request, message, status);
                 }
             }
+            Arrival::Refusing { request, refused } => {
+                if let Some(at) = self.unanswered(request) {
+                    self.pending[at].refusal = Some(Box::new(refused));
+                }
+            }
             Arrival::Refused { request, refused } => self.take_refusal(request, refused),
             Arrival::Odd { rule, what, evidence } => self.odd(rule, what, &evidence),
             Arrival::Taken => {}
@@ -119,7 +124,7 @@ impl Session {
                 help: Some("a request wants a JSON-RPC reply with its id".to_owned()),
                 evidence: message,
                 status: Some(status),
-                has_result: false,
+                may_have_result: false,
             },
         );
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mcprove_model::{Exchange, Finding, Outcome, json_kind};
+use mcprove_model::{Exchange, Finding, Outcome, bounded_json, json_kind};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
@@ -30,7 +30,7 @@ impl Session {
     /// Follows a list to its end: `tools/list` with `key` `tools`, and so on.
     pub async fn list(&mut self, method: &str, key: &str, deadline: Instant) -> Listing {
         let mut listing = Listing::default();
-        let mut bytes = 0;
+        let (mut bytes, mut memory) = (0, 0);
         let mut seen = HashSet::new();
         let mut params = Value::Null;
         loop {
@@ -40,6 +40,7 @@ impl Session {
                 Outcome::Result(result) => {
                     listing.findings.extend(shape_fault(method, key, result, listing.items.len()));
                     if let Some(items) = result.get_mut(key).and_then(Value::as_array_mut) {
+                        memory += items.iter().map(bounded_json::memory_of).sum::<usize>();
                         // Moved, not copied: a list may be large, and its text is in the reply.
                         listing.items.append(items);
                     }
@@ -67,7 +68,7 @@ impl Session {
                 );
                 return listing;
             }
-            if bytes > self.limits.list_bytes {
+            if bytes.max(memory) > self.limits.list_bytes {
                 let text = format!("`{method}` has more than {} MiB and no end", self.limits.list_bytes >> 20);
                 let finding = Finding::error("endless-pages", text);
                 listing.findings.push(finding.help("send smaller pages, or raise the bound: `--limit list-bytes=…`"));

@@ -18,7 +18,9 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcprove_model::{ClientCapabilities, Finding, Frame, Notification, Outcome, ProcessEnd, Protocol, Revision};
+use mcprove_model::{
+    ClientCapabilities, Finding, Frame, Notification, Outcome, ProcessEnd, Protocol, Refused, Revision,
+};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -199,6 +201,8 @@ struct Pending {
     raw: bool,
     /// Something that may be a broken reply to this request, and until when the right one is awaited.
     suspect: Option<Suspect>,
+    /// The refusal that it ends with if nothing more comes.
+    refusal: Option<Box<Refused>>,
     answer: Option<Answer>,
 }
 

@@ -152,7 +152,7 @@ impl Session {
             help: Some("clients must leave such a tool out; fix the annotation in its `inputSchema`".to_owned()),
             evidence: Bytes::from(schema.to_string()),
             status: None,
-            has_result: false,
+            may_have_result: false,
         })
     }
 
@@ -205,6 +205,7 @@ impl Session {
             stands: false,
             raw: false,
             suspect: None,
+            refusal: None,
             answer: None,
         });
     }
@@ -233,6 +234,7 @@ impl Session {
             stands: false,
             raw: true,
             suspect: None,
+            refusal: None,
             answer: None,
         });
         id
@@ -273,6 +275,11 @@ impl Session {
             self.look_at_some();
             if self.is_answered(id) {
                 continue;
+            }
+            if let Some(refused) = self.pending[at].refusal.take() {
+                // The status is the answer, though its body did not come.
+                self.transport.settled(id);
+                return self.take_exchange(at, Some((Outcome::Refused(*refused), None)));
             }
             let after_ms = u64::try_from(self.pending[at].sent_at.elapsed().as_millis()).unwrap_or(u64::MAX);
             // Half a reply is not a reply, but it is evidence for the cause.

@@ -88,7 +88,7 @@ impl Session {
 
 fn pending(id: u64, request: Bytes, sent_at: Instant) -> Pending {
     let method = "tools/call".to_owned();
-    Pending { id, method, request, sent_at, stands: false, raw: false, suspect: None, answer: None }
+    Pending { id, method, request, sent_at, stands: false, raw: false, suspect: None, refusal: None, answer: None }
 }
 
 /// Writes a call of a tool, its name and its arguments as JSON texts; absent arguments are `null`.

@@ -84,7 +84,7 @@ impl Http {
             let turn = Turn { own_stream, ..self.exchanges.turn() };
             let task = self.exchanges.begin(line.request(outgoing.body, id, turn));
             self.open.insert(id, Open { task, settled });
-        } else {
+        } else if !self.exchanges.is_overrun() {
             let turn = Turn { own_stream, ..self.exchanges.turn_in_order() };
             self.exchanges.begin(line.notify(outgoing.body, turn));
         }
@@ -172,11 +172,19 @@ impl Http {
             return None;
         }
         if !id.is_empty() && id.bytes().all(|b| matches!(b, 0x21..=0x7e)) {
-            if self.session_id.as_ref() != Some(&id) {
-                self.session_id = Some(id);
-                self.head = None;
+            if self.session_id.as_ref() == Some(&id) {
+                return None;
             }
-            return None;
+            self.head = None;
+            // It is given with the reply to `initialize` (2025-11-25, "Session Management").
+            let before = self.session_id.replace(id);
+            let what =
+                "the server named another session id in the middle of a session; clients keep the first or the last";
+            return before.map(|_| Arrival::Odd {
+                rule: "bad-session-id",
+                what: what.to_owned(),
+                evidence: Bytes::new(),
+            });
         }
         let shown = shorten(&escape_line(&id), 80).into_owned();
         let what = format!("the session id `{shown}` is not visible ASCII, so it cannot be sent back");

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::http_client::{HttpClient, NoResponse, deepest, header, read_body, size};
 use super::http_exchanges::{ExchangeEvent, Queue, Turn};
-use super::http_refusal::{Refusal, broken_body, refusal};
+use super::http_refusal::{Refusal, broken_body, refusal, refusal_of_request};
 use super::http_replay::Replay;
 use super::{Arrival, Refused};
 use crate::message::{Message, ReplyBody, classify};
@@ -30,6 +30,8 @@ const RESUMPTIONS: usize = 64;
 /// Time for which a stream is read after the reply: a second reply is worth reporting, and a stream read to its end
 /// leaves a reusable connection.
 const LINGER: Duration = Duration::from_secs(1);
+/// Maximum length of the id of an event that a stream is resumed from.
+const LONGEST_ID: usize = 4 << 10;
 /// Maximum length of a reply to a notification that is read; there should be none.
 const RECEIPT: usize = 64 << 10;
 
@@ -113,7 +115,7 @@ impl HttpExchange {
                             help: Some("look into the server's log".to_owned()),
                             evidence: Bytes::new(),
                             status: None,
-                            has_result: false,
+                            may_have_result: false,
                         };
                     }
                 },
@@ -222,7 +224,7 @@ impl HttpExchange {
             }
         }
         let what = format!("it {} each of {RESUMPTIONS} times", how.unwrap_or_default());
-        Some(End::Refused(Refused { what, help: None, evidence: Bytes::new(), status: None, has_result: false }))
+        Some(End::Refused(Refused { what, help: None, evidence: Bytes::new(), status: None, may_have_result: false }))
     }
 
     async fn take_answer(&self, response: Response<Incoming>, id: u64, resume: &mut Resume) -> End {
@@ -279,12 +281,14 @@ impl HttpExchange {
                     help: Some("a request wants a JSON-RPC reply".to_owned()),
                     evidence: message,
                     status: Some(status.as_u16()),
-                    has_result: false,
+                    may_have_result: false,
                 }),
                 Err((read, how)) => End::Refused(broken_body(&read, &how, status)),
             };
         }
-        let Refusal { refused, reply } = Box::pin(refusal(response, &Method::POST, self.limit)).await;
+        let (refused, awaited) = refusal_of_request(response, self.limit);
+        self.arrive(Arrival::Refusing { request: id, refused }).await;
+        let Refusal { refused, reply } = Box::pin(awaited).await;
         let Some((reply, message)) = reply.filter(|_| !status.is_success()) else {
             return self.refused(refused, status).await;
         };
@@ -293,7 +297,7 @@ impl HttpExchange {
             return End::Refused(Refused {
                 what: format!("{}, with a JSON-RPC result in its body", refused.what),
                 help: Some("send results with HTTP 200".to_owned()),
-                has_result: true,
+                may_have_result: true,
                 ..refused
             });
         }
@@ -372,7 +376,7 @@ impl HttpExchange {
                             help: None,
                             evidence: data.slice(..data.len().min(1 << 10)),
                             status: None,
-                            has_result: false,
+                            may_have_result: false,
                         });
                     };
                     for event in events {
@@ -380,8 +384,8 @@ impl HttpExchange {
                             resume.retry = Duration::from_millis(ms);
                         }
                         if let Some(id) = &event.id {
-                            // An empty id takes back the last one (HTML, "Server-sent events").
-                            resume.last_id = Some(id.clone()).filter(|id| !id.is_empty());
+                            // An empty id takes back the last one (HTML, "Server-sent events"); a long one fits no header.
+                            resume.last_id = Some(id).filter(|id| !id.is_empty() && id.len() <= LONGEST_ID).cloned();
                         }
                         if self.take_event(event, request).await && answered.is_none() {
                             answered = Some(Instant::now() + LINGER);
@@ -438,7 +442,7 @@ impl HttpExchange {
                 help: Some("send messages in events of the type `message`, or of none".to_owned()),
                 evidence: data,
                 status: None,
-                has_result: false,
+                may_have_result: false,
             };
             self.arrive(Arrival::Refused { request, refused }).await;
         }

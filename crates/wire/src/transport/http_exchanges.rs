@@ -23,6 +23,8 @@ const ROOM: u32 = 32 << 10;
 const UNIT: usize = 1 << 10;
 /// Maximum number of arrivals kept while closing.
 const LATE: usize = 1024;
+/// Maximum number of notifications and replies that the server has not taken; each is an exchange of its own.
+const UNTAKEN: usize = 1_000;
 /// Time for which a message waits until the previous one is accepted. A server that never does must not hold up the
 /// rest.
 const ORDER: Duration = Duration::from_secs(1);
@@ -189,6 +191,11 @@ impl Exchanges {
     /// True if the server has taken every message that another one waits for.
     pub(super) fn is_flushed(&self) -> bool {
         self.untaken == 0
+    }
+
+    /// True if the server takes nothing while it asks for more and more: its questions get no further replies.
+    pub(super) fn is_overrun(&self) -> bool {
+        self.untaken >= UNTAKEN
     }
 
     /// The next event, by `until`.

@@ -1,5 +1,6 @@
 //! Explanations of HTTP responses that are not messages, in one line, with advice on what to do next.
 
+use std::future::Future;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,13 +12,16 @@ use tokio::time::timeout;
 use super::http_client::{NoResponse, header, read_body};
 use crate::line_pipe::excerpt;
 use crate::message::{Message, Reply, ReplyBody, classify};
+use crate::sse_parser::SseParser;
 
 /// Length of a response that is kept as evidence if it is not a message.
 const EVIDENCE: usize = 16 << 10;
 /// Length of it that is read, because it may turn out to be a message.
 const READ: usize = 1 << 20;
-/// Time limit for its body, since its head is enough for an explanation.
+/// Time limit for its body where nothing depends on it: the head is enough for an explanation.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Time limit for its body where it may be the reply to a request. The deadline of the request holds, too.
+const LONG_PATIENCE: Duration = Duration::from_secs(10);
 
 /// An answer that is not what was asked for.
 #[derive(Debug)]
@@ -29,13 +33,48 @@ pub(super) struct Refusal {
 
 /// Reads an answer that is not what was asked for and says what it means.
 pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit: usize) -> Refusal {
+    let head = explain(&response, method);
+    read_refusal(response, head, limit, PATIENCE).await
+}
+
+/// The refusal of a request as far as the head of its answer tells, and the rest of it, which is yet to be awaited.
+pub(super) fn refusal_of_request(
+    response: Response<Incoming>,
+    limit: usize,
+) -> (Refused, impl Future<Output = Refusal>) {
+    let head = explain(&response, &Method::POST);
+    let refused = without_body(head.clone(), response.status());
+    (refused, read_refusal(response, head, limit, LONG_PATIENCE))
+}
+
+/// A refusal whose body did not come.
+fn without_body((what, help): (String, String), status: StatusCode) -> Refused {
+    Refused {
+        what: format!("{what}, and the body of its answer did not come"),
+        help: Some(help),
+        evidence: Bytes::new(),
+        status: Some(status.as_u16()),
+        may_have_result: true,
+    }
+}
+
+async fn read_refusal(
+    response: Response<Incoming>,
+    explained: (String, String),
+    limit: usize,
+    patience: Duration,
+) -> Refusal {
     let status = response.status();
-    let explained = explain(&response, method);
-    let body = match timeout(PATIENCE, read_body(response.into_body(), limit.min(READ))).await {
-        Ok(Ok(body) | Err((body, _))) => body,
-        Err(_) => Bytes::new(),
+    let Ok(read) = timeout(patience, read_body(response.into_body(), limit.min(READ))).await else {
+        return Refusal { refused: without_body(explained, status), reply: None };
     };
-    let reply = match classify(&body) {
+    let (body, broken) = match read {
+        Ok(body) => (body, None),
+        Err((body, how)) => (body, Some(how)),
+    };
+    let message = classify(&body);
+    let has_hidden_result = has_result_in_list(&message) || has_result_in_stream(&body);
+    let reply = match message {
         Message::Reply(reply) => Some((reply, body.clone())),
         Message::Request { .. } | Message::Notification { .. } | Message::Batch(_) | Message::NonProtocol(_) => None,
     };
@@ -46,12 +85,40 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
     if let Some((Reply { body: ReplyBody::Error(error), .. }, _)) = &reply {
         what = format!("{what}: {}", shorten(&escape_line(&error.message), 200));
     }
+    // Half a page is still a page.
+    let broken = broken.filter(|how| how.starts_with("breaks off") || looks_like_messages(&body));
+    if let Some(how) = &broken {
+        what = format!("{what}, and the body of its answer {how}");
+    } else if has_hidden_result {
+        what = format!("{what}, with a JSON-RPC result in its body");
+    }
+    let may_have_result = broken.is_some() || has_hidden_result;
     // A copy: a slice would keep the whole body.
     let evidence = excerpt(&body, EVIDENCE);
     Refusal {
-        refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()), has_result: false },
+        refused: Refused { what, help: Some(help), evidence, status: Some(status.as_u16()), may_have_result },
         reply,
     }
+}
+
+fn has_result_in_list(message: &Message) -> bool {
+    let is_result = |message: &Message| matches!(message, Message::Reply(Reply { body: ReplyBody::Result(_), .. }));
+    matches!(message, Message::Batch(messages) if messages.iter().any(is_result))
+}
+
+/// True if the body is an event stream with a result, whatever its content type says.
+fn has_result_in_stream(body: &[u8]) -> bool {
+    let events = SseParser::new(READ).push(body).unwrap_or_default();
+    events.iter().filter_map(|event| event.data.as_deref()).any(|data| match classify(data) {
+        Message::Reply(Reply { body, .. }) => matches!(body, ReplyBody::Result(_)),
+        message => has_result_in_list(&message),
+    })
+}
+
+/// True for the beginning of JSON or of an event stream.
+fn looks_like_messages(body: &[u8]) -> bool {
+    let start = body.trim_ascii_start();
+    [&b"{"[..], b"[", b"data:", b"event:", b"id:", b"retry:", b":"].iter().any(|sign| start.starts_with(sign))
 }
 
 /// A refusal for a body that is incomplete or unusable.
@@ -61,7 +128,7 @@ pub(super) fn broken_body(read: &Bytes, how: &str, status: StatusCode) -> Refuse
         help: Some("look into the server's log".to_owned()),
         evidence: excerpt(read, EVIDENCE),
         status: Some(status.as_u16()),
-        has_result: false,
+        may_have_result: false,
     }
 }
 
@@ -130,6 +197,6 @@ fn explain(response: &Response<Incoming>, method: &Method) -> (String, String) {
 
 impl From<NoResponse> for Refused {
     fn from(none: NoResponse) -> Self {
-        Self { what: none.what, help: Some(none.help), evidence: Bytes::new(), status: None, has_result: false }
+        Self { what: none.what, help: Some(none.help), evidence: Bytes::new(), status: None, may_have_result: false }
     }
 }

@@ -82,6 +82,13 @@ pub enum Arrival {
         /// Its content.
         body: Bytes,
     },
+    /// The head of a refusal; its body may still be the reply.
+    Refusing {
+        /// The request.
+        request: u64,
+        /// What to say if the body does not come.
+        refused: Refused,
+    },
     /// The transport answered where the server should have.
     Refused {
         /// The request this ends.

@@ -77,7 +77,7 @@ impl Sse {
                 help: Some("the `endpoint` event must name an address on the host of the stream".to_owned()),
                 evidence: bytes::Bytes::copy_from_slice(path.as_bytes()),
                 status: None,
-                has_result: false,
+                may_have_result: false,
             });
         }
         self.endpoint = Some(endpoint);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mcprove_engine::{Driven, Driver, DriverOptions, Storing};
 use mcprove_model::{
     Case, CaseFinished, CaseStarted, Event, Node, Observation, Outcome, Redactor, Report, Severity, SourceFile, Span,
-    Verdict,
+    Verdict, bounded_json,
 };
 use mcprove_suite::assertion_file::{self, Document};
 use mcprove_suite::environment::Environment;
@@ -176,13 +176,17 @@ impl<'c> Sessions<'c> {
         let catalog = runtime.block_on(open.driver.catalog()).ok_or_else(|| {
             Failure::new("the server is gone", "open a session again; the reply before this one says why it went away")
         })?;
-        Ok(json!({
-            "tools": catalog.tools,
-            "resources": catalog.resources,
-            "resource_templates": catalog.templates,
-            "prompts": catalog.prompts,
-            "findings": catalog.findings,
-        }))
+        // Lists of megabytes are moved, not copied.
+        let lists = [
+            ("tools", catalog.tools),
+            ("resources", catalog.resources),
+            ("resource_templates", catalog.templates),
+            ("prompts", catalog.prompts),
+        ];
+        let mut listed: Map<String, Value> =
+            lists.into_iter().map(|(key, items)| (key.to_owned(), Value::Array(items))).collect();
+        listed.insert("findings".to_owned(), json!(catalog.findings));
+        Ok(Value::Object(listed))
     }
 
     /// Calls a tool.
@@ -315,29 +319,15 @@ impl<'c> Sessions<'c> {
 /// About how many bytes of memory a reply takes.
 fn memory_of(seen: &Observation) -> usize {
     let of_outcome = match &seen.outcome {
-        Outcome::Result(result) => memory_of_value(result),
-        Outcome::Error(error) => error.message.len() + error.data.as_ref().map_or(0, memory_of_value),
-        Outcome::Malformed(_)
-        | Outcome::Refused(_)
-        | Outcome::TimedOut { .. }
-        | Outcome::Closed { .. }
-        | Outcome::Cancelled => 0,
+        Outcome::Result(result) => bounded_json::memory_of(result),
+        Outcome::Error(error) => error.message.len() + error.data.as_ref().map_or(0, bounded_json::memory_of),
+        Outcome::Malformed(malformed) => malformed.evidence.len(),
+        Outcome::Refused(refused) => refused.evidence.len(),
+        Outcome::TimedOut { .. } | Outcome::Closed { .. } | Outcome::Cancelled => 0,
     };
-    let structured = seen.structured.as_ref().map_or(0, memory_of_value);
-    let notifications = seen.notifications.iter().map(|notification| memory_of_value(&notification.params));
+    let structured = seen.structured.as_ref().map_or(0, bounded_json::memory_of);
+    let notifications = seen.notifications.iter().map(|notification| bounded_json::memory_of(&notification.params));
     of_outcome + structured + seen.text.len() + notifications.sum::<usize>()
-}
-
-fn memory_of_value(value: &Value) -> usize {
-    /// A value in a list or a map.
-    const VALUE: usize = 72;
-    VALUE
-        + match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-            Value::String(text) => text.len(),
-            Value::Array(items) => items.iter().map(memory_of_value).sum(),
-            Value::Object(map) => map.iter().map(|(key, value)| VALUE + key.len() + memory_of_value(value)).sum(),
-        }
 }
 
 impl Block {

@@ -14,8 +14,9 @@ use crate::failure::Failure;
 use crate::server_offer::offer_of;
 use crate::stdout::print;
 
-/// The most bytes of a test that a person might read and keep.
+/// The most bytes of a test that a person might read and keep, and of all of them.
 const LONGEST: usize = 64 << 10;
+const ALL: usize = 1 << 20;
 
 pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure> {
     let mut server = args.run.execution.in_container(Override::default()).apply(&args.scan.subject.spec()?);
@@ -41,7 +42,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
             },
         });
         let document = yaml::write(&Node::from_json(Span::default(), document), 0);
-        if document.len() > LONGEST {
+        if document.len() > LONGEST || text.len() + document.len() > ALL {
             left_out += 1;
             continue;
         }
@@ -53,7 +54,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         text.push_str(&document);
     }
     if left_out > 0 {
-        context.write_stderr(&format!("note: {left_out} tests of more than {LONGEST} bytes are left out\n"));
+        let bounds = format!("a test has at most {LONGEST} bytes, and all of them have {ALL}");
+        context.write_stderr(&format!("note: {left_out} tests are left out: {bounds}\n"));
     }
     if secret > 0 {
         context.write_stderr(&format!("note: {secret} tests that would show a secret are left out\n"));

@@ -48,6 +48,10 @@ impl Servers {
                 "name a file such as `.mcp.json`; the path is taken from the current folder",
             ));
         }
+        if let Some(empty) = configs.iter().find(|path| client_config::names(path).is_empty()) {
+            let message = format!("the configuration `{}` names no server", empty.display());
+            return Err(Failure::new(message, "name a file with `mcpServers`, such as `.mcp.json`"));
+        }
         let of_folder = CONFIGS.iter().map(|name| folder.root().join(name)).filter(|path| path.is_file());
         let configs = configs.iter().cloned().chain(of_folder).collect();
         let allowed = allowed.iter().map(|text| allowed_server(text)).collect::<Result<_, _>>()?;
