@@ -210,7 +210,7 @@ fn own_client(server: Arc<ServerSpec>, test: &Node, act: &Act, found: &mut Diagn
         Protocol::Exactly(revision) => revision.era() == Era::Modern,
         Protocol::Legacy | Protocol::Auto => false,
     };
-    let claims = if let Act::CallTool(call) = act { call.claims.as_ref().filter(|_| !is_modern) } else { None };
+    let claims = if let Act::CallTool(call) = act { call.claims.as_deref().filter(|_| !is_modern) } else { None };
     let responses = test.get("input_responses").filter(|responses| !responses.is_null());
     if answers.is_none() && claims.is_none() && responses.is_none() {
         return server;
