@@ -15,7 +15,7 @@ use crate::restart::Restartable;
 
 /// The `negative_path` of a case, in addition to its own call.
 pub(crate) fn of(act: &Act) -> Option<&NegativePath> {
-    if let Act::CallTool(call) = act { call.negative_path.as_ref() } else { None }
+    if let Act::CallTool(call) = act { call.negative_path.as_deref() } else { None }
 }
 
 /// Makes the probes, adds the result of each request, and offers the counts to targets.

@@ -18,7 +18,7 @@ use crate::coverage_gate;
 use crate::grading::Judges;
 use crate::hint::{Spent, hint};
 use crate::hooks::Hooks;
-use crate::lanes::lanes;
+use crate::lanes::{Lane, lanes};
 use crate::latency::too_slow;
 use crate::load::LoadProgress;
 use crate::prestart::{ActTurn, LaneQueue};
@@ -32,6 +32,9 @@ use crate::spending::Spending;
 use crate::stop::{Stop, Stopper};
 use crate::stored_replies::Storing;
 use crate::virtual_time::{is_virtual, run_virtual_lane};
+
+/// Number of cases from which on a lane is worth a thread apart from the one that takes its results.
+const LONG: usize = 64;
 
 /// Interval of progress reports while nothing else happens.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -189,7 +192,8 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let (calls, load) = (Arc::clone(&context.calls), Arc::clone(&context.load));
     let opener = Arc::clone(&context.opener);
     // Dropped after the lanes: dropping a run in the middle waits for what they leave behind.
-    let mut pool = RuntimePool::of(options.jobs.min(options.cores));
+    let threads = options.jobs.max(1 + usize::from(lanes.iter().any(is_long)));
+    let mut pool = RuntimePool::of(threads.min(options.cores));
     let contexts = context.for_threads(pool.size());
     let mut queue = LaneQueue::new(lanes, options);
     let mut turns = LaneScheduler::new(options.one_by_one, options.jobs);
@@ -210,7 +214,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     while ordered.next < plan.cases.len() {
         while let Some((lane, is_prestarted)) = queue.next(workers.len()) {
             let turn = turns.of(&lane, is_prestarted);
-            pool.begin(&mut workers, |thread| {
+            pool.begin(&mut workers, is_long(&lane), |thread| {
                 let (mut context, report) = (contexts[thread].clone(), report.clone());
                 context.turn = turn.act.clone();
                 // A lane has a large state, which a task moves several times.
@@ -258,6 +262,11 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     }
     ordered.report(findings, sink);
     ordered.spent
+}
+
+/// True for a lane whose results are taken on another thread: they are many, and come one after the other.
+fn is_long(lane: &Lane) -> bool {
+    lane.cases.len() >= LONG
 }
 
 /// Puts what ends in any order back into the order of the plan.

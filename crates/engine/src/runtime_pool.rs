@@ -37,12 +37,14 @@ impl RuntimePool {
         self.busy.len()
     }
 
-    /// Starts a lane on the least busy thread; `lane` gets the index of that thread and returns it when it ends.
-    pub(crate) fn begin<F>(&mut self, running: &mut JoinSet<usize>, lane: impl FnOnce(usize) -> F)
+    /// Starts a lane on the least busy thread; `lane` gets the index of that thread and returns it when it ends. Of threads that
+    /// are equally busy, a lane that stays `apart` gets a helper.
+    pub(crate) fn begin<F>(&mut self, running: &mut JoinSet<usize>, apart: bool, lane: impl FnOnce(usize) -> F)
     where
         F: Future<Output = usize> + Send + 'static,
     {
-        let place = (0..self.size()).min_by_key(|place| self.busy[*place]).unwrap_or(0);
+        let by_load = |place: &usize| (self.busy[*place], apart == (*place == 0));
+        let place = (0..self.size()).min_by_key(by_load).unwrap_or(0);
         self.busy[place] += 1;
         match place.checked_sub(1) {
             Some(helper) => running.spawn_on(lane(place), &self.helpers[helper].handle),
@@ -80,5 +82,26 @@ impl Drop for PoolThread {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_lane_that_stays_apart_gets_a_helper_where_one_is_free() {
+        let mut pool = RuntimePool::of(2);
+        let mut running = JoinSet::new();
+        for apart in [true, false, true] {
+            pool.begin(&mut running, apart, std::future::ready);
+        }
+        assert_eq!(pool.busy, [1, 2]);
+        let mut places = Vec::new();
+        while let Some(place) = running.join_next().await {
+            places.push(place.expect("no panic"));
+        }
+        places.sort_unstable();
+        assert_eq!(places, [0, 1, 1]);
     }
 }

@@ -4,6 +4,8 @@
 //! A target that leads nowhere is reported with the missing segment and the alternatives there; it is never null.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::sync::Arc;
 
 use mcprove_model::{Observation, Outcome, member_of, nearest};
 use serde_json::{Value, json};
@@ -18,9 +20,17 @@ pub struct Target {
     way: Way,
 }
 
+/// Number of targets that are kept to be shared.
+const RECENT: usize = 8;
+
+thread_local! {
+    /// The targets that were last read: the tests of a suite look at the same few places.
+    static SHARED: RefCell<Vec<Arc<Target>>> = const { RefCell::new(Vec::new()) };
+}
+
 #[derive(Clone, Debug)]
 enum Way {
-    Segments(Vec<Segment>),
+    Segments(Box<[Segment]>),
     Path(JsonPath),
 }
 
@@ -43,9 +53,27 @@ impl Segment {
 impl Target {
     /// Reads a target; the error is a message for the author.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let way =
-            if text.starts_with('$') { Way::Path(JsonPath::parse(text)?) } else { Way::Segments(segments(text)?) };
+        let way = if text.starts_with('$') {
+            Way::Path(JsonPath::parse(text)?)
+        } else {
+            Way::Segments(segments(text)?.into())
+        };
         Ok(Self { text: text.into(), way })
+    }
+
+    /// Reads a target that others may have, too.
+    pub(crate) fn shared(text: &str) -> Result<Arc<Self>, String> {
+        SHARED.with_borrow_mut(|recent| {
+            if let Some(target) = recent.iter().find(|target| target.text == text) {
+                return Ok(Arc::clone(target));
+            }
+            let target = Arc::new(Self::parse(text)?);
+            if recent.len() == RECENT {
+                recent.remove(0);
+            }
+            recent.push(Arc::clone(&target));
+            Ok(target)
+        })
     }
 
     /// As it was written.
@@ -55,26 +83,29 @@ impl Target {
 
     /// True if it speaks of a JSON-RPC error.
     pub fn is_error(&self) -> bool {
-        let keys = self.leading_keys();
-        keys.starts_with(&["result", "error"]) || keys.first() == Some(&"error")
+        match self.root() {
+            Some("result") => self.leading_keys().nth(1) == Some("error"),
+            root => root == Some("error"),
+        }
     }
 
     /// True if it speaks of why the run of an agent ended.
     pub fn is_stop_reason(&self) -> bool {
-        self.leading_keys() == ["conversation", "stop_reason"]
+        self.root() == Some("conversation") && self.leading_keys().eq(["conversation", "stop_reason"])
     }
 
     /// The name it begins with; a path need not begin with one.
     pub(crate) fn root(&self) -> Option<&str> {
-        self.leading_keys().first().copied()
+        self.leading_keys().next()
     }
 
     /// The keys it begins with, up to the first step that is not one key.
-    fn leading_keys(&self) -> Vec<&str> {
-        match &self.way {
-            Way::Segments(segments) => segments.iter().map_while(Segment::key).collect(),
-            Way::Path(path) => path.leading_keys().collect(),
-        }
+    fn leading_keys(&self) -> impl Iterator<Item = &str> {
+        let (segments, path) = match &self.way {
+            Way::Segments(segments) => (&segments[..], None),
+            Way::Path(path) => (&[][..], Some(path)),
+        };
+        segments.iter().map_while(Segment::key).chain(path.into_iter().flat_map(JsonPath::leading_keys))
     }
 
     /// True if it leads to one value at most; otherwise it leads to the list of all that it matches.
@@ -247,6 +278,18 @@ mod tests {
         assert_eq!(look("result[\"a b\"].length", result.clone()), Ok(json!(3)));
         assert_eq!(look("$.result.content[*].text", result.clone()), Ok(json!(["hi", "ho"])));
         assert_eq!(look("result", result.clone()), Ok(result));
+    }
+
+    #[test]
+    fn the_same_target_is_kept_once() {
+        let read = |text: &str| Target::shared(text).expect(text);
+        let first = read("result.content");
+        assert!(Arc::ptr_eq(&first, &read("result.content")));
+        for number in 0..RECENT {
+            assert_eq!(read(&format!("result.list[{number}]")).text(), format!("result.list[{number}]"));
+        }
+        assert!(!Arc::ptr_eq(&first, &read("result.content")), "only the last ones are kept");
+        assert!(Target::shared("a..b").is_err());
     }
 
     #[test]

@@ -54,9 +54,9 @@ pub struct CallTool {
     /// Drop the first reply on our side and call again, as a client that lost it would.
     pub lose_response: bool,
     /// Capabilities that the request claims instead of the real ones.
-    pub claims: Option<Value>,
+    pub claims: Option<Box<Value>>,
     /// Wrong requests that are made afterwards.
-    pub negative_path: Option<NegativePath>,
+    pub negative_path: Option<Box<NegativePath>>,
     /// Number of consecutive calls; each answer is judged. At least 1.
     pub repeat: u32,
     /// Calls that are open at the same time: all are sent before any answer is awaited.
@@ -216,7 +216,7 @@ pub struct Logging {
     /// The level that is set first.
     pub level: Option<Node>,
     /// The tool that is called then.
-    pub call: Option<CallTool>,
+    pub call: Option<Box<CallTool>>,
     /// The time after the reply in which messages are still awaited.
     pub settle: Duration,
 }

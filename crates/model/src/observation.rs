@@ -97,7 +97,7 @@ impl Observation {
             trace: Vec::new(),
             arguments: Value::Null,
             tool: None,
-            environment: Arc::new([]),
+            environment: Arc::default(),
             headers: None,
             extra: Value::Null,
             stored: StoredValues::default(),

@@ -246,7 +246,8 @@ fn references(text: &str) -> impl Iterator<Item = Reference<'_>> {
 
 /// Where two braces open. Nearly every text has none, and is too short for a searcher that has to be set up first.
 fn opening(text: &str) -> Option<usize> {
-    text.as_bytes().windows(2).position(|pair| pair == b"{{")
+    let start = text.as_bytes().iter().position(|byte| *byte == b'{')?;
+    text.as_bytes()[start..].windows(2).position(|pair| pair == b"{{").map(|at| start + at)
 }
 
 /// Length of the escape whose first braces were read: quoted braces, and two that close.

@@ -2,6 +2,8 @@
 
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+#[cfg(unix)]
+use tokio::process::ChildStdout;
 
 /// Size of one read.
 const CHUNK: usize = 16 << 10;
@@ -103,11 +105,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
             if self.ended {
                 return self.take_rest();
             }
-            // What was read is still held by those who took lines out of it, so room is not given back; a chunk is
-            // used up before the next is asked for.
-            if self.inbox.capacity() - self.inbox.len() < LEAST {
-                self.inbox.reserve(CHUNK);
-            }
+            self.make_room();
             let writing = self.writer.is_some() && !self.outbox.is_empty() && !self.holds;
             tokio::select! {
                 biased;
@@ -121,6 +119,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
                     Ok(_) | Err(_) => self.ended = true,
                 },
             }
+        }
+    }
+
+    /// Makes room for another read. What was read is still held by those who took lines out of it, so room is not given back; a
+    /// chunk is used up before the next is asked for.
+    fn make_room(&mut self) {
+        if self.inbox.capacity() - self.inbox.len() < LEAST {
+            self.inbox.reserve(CHUNK);
         }
     }
 
@@ -161,6 +167,23 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LinePipe<R, W> {
         self.searched = 0;
         let rest = self.inbox.split().freeze();
         if rest.is_empty() { PipeLine::End } else { PipeLine::Unfinished(rest) }
+    }
+}
+
+#[cfg(unix)]
+impl<W> LinePipe<ChildStdout, W>
+where
+    W: AsyncWrite + Unpin,
+{
+    /// Reads what is there by now. The runtime would ask the system what can be read, then read it; where an answer is expected
+    /// any moment, that is one call too many.
+    pub(crate) fn read_at_once(&mut self) {
+        let mut chunk = [0; 1 << 10];
+        // Everything else, such as the end of the stream, is seen where the runtime reads.
+        if let Ok(count) = rustix::io::read(&self.reader, &mut chunk) {
+            self.make_room();
+            self.inbox.extend_from_slice(&chunk[..count]);
+        }
     }
 }
 
@@ -252,6 +275,24 @@ mod tests {
         assert_eq!(begun(b"{\"id\":"), Some(Bytes::from_static(b"{\"id\":")));
         assert_eq!(begun(b""), None);
         assert_eq!(begun(b"a whole line\nand more"), None, "it has not been looked at yet");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_process_has_written_is_read_without_the_runtime() {
+        block_on(async {
+            let mut command = tokio::process::Command::new("printf");
+            command.arg("one\\ntwo").stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+            let mut child = command.spawn().expect("printf runs");
+            let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else { panic!("two pipes") };
+            let mut pipe = LinePipe::new(stdout, stdin, 1000);
+            child.wait().await.expect("an end");
+            pipe.read_at_once();
+            pipe.read_at_once();
+            assert_eq!(pipe.inbox, b"one\ntwo".as_slice());
+            assert_eq!(pipe.receive().await, PipeLine::Complete(Bytes::from_static(b"one")));
+            assert_eq!(pipe.receive().await, PipeLine::Unfinished(Bytes::from_static(b"two")));
+        });
     }
 
     #[test]

@@ -300,6 +300,9 @@ impl StderrTail {
     /// The text kept so far, with what is not UTF-8 replaced.
     pub fn text(&self) -> String {
         let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        if ring.is_empty() {
+            return String::new();
+        }
         let bytes = ring.make_contiguous();
         let cut = bytes.len() >= self.limit;
         // A line that was cut says little, and half of a secret in it could hardly be recognised any more. Where it is

@@ -34,7 +34,7 @@ pub(super) async fn perform(call: &CallTool, checks: &[PlannedCheck], talk: &mut
             Err(reason) => return not_rewritten(call, reason, talk),
         },
     };
-    talk.session.claim(call.claims.clone());
+    talk.session.claim(call.claims.as_deref().cloned());
     let mut exchange = match call.cancel_after {
         Some(after) => cancelled(&name, &args, after, talk).await,
         None if call.lose_response => lost_and_repeated(&name, &args, talk).await,

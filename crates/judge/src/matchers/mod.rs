@@ -221,15 +221,15 @@ fn decode_assertion(node: &Node, found: &mut Diagnostics<'_>) -> Option<PlannedC
     };
     let weight = node.get("weight").map_or(1.0, |weight| decode_weight(weight, found));
     let message = match node.get("message") {
-        Some(message) => found.text(message, "`message`").map(str::to_owned),
+        Some(message) => found.text(message, "`message`").map(Box::from),
         None => None,
     };
     let name = match node.get("name") {
-        Some(name) => found.text(name, "`name`").map(str::to_owned),
+        Some(name) => found.text(name, "`name`").map(Box::from),
         None => None,
     };
     let transform = match node.get("transform") {
-        Some(transform) => Some(transform::decode(transform, found)?),
+        Some(transform) => Some(Box::new(transform::decode(transform, found)?)),
         None => None,
     };
     let (kind, decoded) = decode_kind(matcher, found)?;
@@ -237,12 +237,12 @@ fn decode_assertion(node: &Node, found: &mut Diagnostics<'_>) -> Option<PlannedC
     Some(PlannedCheck { name: kind, span: matcher.span, weight, check: Arc::new(check) })
 }
 
-fn decode_target(node: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<Target> {
+fn decode_target(node: &Node, place: Span, found: &mut Diagnostics<'_>) -> Option<Arc<Target>> {
     let Some(target) = node.get("target") else {
         found.error_with_help("missing-key", place, "this assertion has no `target`", "say what to look at");
         return None;
     };
-    match Target::parse(found.text(target, "`target`")?) {
+    match Target::shared(found.text(target, "`target`")?) {
         Ok(parsed) => Some(parsed),
         Err(message) => {
             let help = "write a path such as `result.content[0].text`, or an RFC 9535 path that begins with `$`";
@@ -393,14 +393,15 @@ pub fn assertions_schema() -> Value {
     json!({"type": "array", "items": {"anyOf": [assertion, set]}})
 }
 
-/// A target, what is expected there, and what to say when it is not so.
+/// A target, what is expected there, and what to say when it is not so. A large suite is mostly made of these, so they are
+/// small.
 #[derive(Debug)]
 struct Expected {
-    target: Target,
-    transform: Option<Program>,
+    target: Arc<Target>,
+    transform: Option<Box<Program>>,
     matcher: Arc<dyn Matcher>,
-    name: Option<String>,
-    message: Option<String>,
+    name: Option<Box<str>>,
+    message: Option<Box<str>>,
 }
 
 impl Expected {

@@ -35,7 +35,7 @@ fn decode(input: &Input<'_>, found: &mut Diagnostics<'_>) -> Option<DecodedBlock
         report_level(level, input, found);
     }
     let call = if has("tool") {
-        input.call(found)
+        input.call(found).map(Box::new)
     } else {
         if has("args") {
             input.call(found);

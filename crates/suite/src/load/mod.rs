@@ -241,6 +241,8 @@ impl Loading {
             self.loaded.played.append(&mut decoded.played);
         }
         self.loaded.tests += decoded.tests.len();
+        let at = self.names.place(&file.path);
+        self.names.first[at].reserve(decoded.tests.len());
         let mut cases = Vec::with_capacity(decoded.tests.len());
         for test in decoded.tests {
             let named = Named { within: &file.path, name: &test.name, span: test.name_span };

@@ -41,6 +41,7 @@ mod tools;
 mod transform;
 pub(crate) mod unsupported_keys;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -451,6 +452,7 @@ fn decode_tests(unit: Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, test
     let mut room = cases::Room::new();
     for entry in entries.into_iter().filter(|entry| !entry.value.is_null()) {
         let Some(list) = List::find(&entry.key.text) else { continue };
+        let keys = test::keys(list);
         found.list(&entry.value, &format!("`{}`", entry.key.text));
         let Kind::List(nodes) = entry.value.kind else { continue };
         let mut expanded = Vec::with_capacity(nodes.len());
@@ -464,18 +466,18 @@ fn decode_tests(unit: Unit, suite: &Suite<'_>, found: &mut Diagnostics<'_>, test
             );
         }
         for mut node in expanded {
-            let mut list = list;
+            let (mut list, mut keys) = (list, Cow::Borrowed(&keys[..]));
             if list.key() == stepwise::KEY {
                 let (Some(test), Some(tools)) = (stepwise::rewritten(node, found), List::find("tools")) else {
                     continue;
                 };
-                (list, node) = (tools, test);
+                (list, node, keys) = (tools, test, Cow::Owned(test::keys(tools)));
             }
             if list.needs_server() {
                 lifecycle::with_calls(&mut node, &suite.steps);
             }
             aliases::of_list(list.key()).rename(&mut node);
-            let Some(test) = test::decode(list, &node, suite, found) else { continue };
+            let Some(test) = test::decode(list, &keys, &node, suite, found) else { continue };
             tests.push(DecodedTest {
                 name: test.name,
                 source: Arc::clone(&unit.source),

@@ -74,13 +74,19 @@ pub(super) fn keys(list: List) -> Vec<&'static str> {
     field::keys(FIELDS.iter().chain(list.fields()))
 }
 
-/// Decodes an item of a list of tests.
-pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<Test> {
+/// Decodes an item of a list of tests; the keys are those of the list.
+pub(super) fn decode(
+    list: List,
+    keys: &[&'static str],
+    node: &Node,
+    suite: &Suite<'_>,
+    found: &mut Diagnostics<'_>,
+) -> Option<Test> {
     let what = format!("a test of `{}`", list.key());
     let entries = found.map(node, &what)?;
     // A caret under the first key reads better than one under the whole test.
     let place = entries.first().map_or(node.span, |entry| entry.key.span);
-    report_unknown(list, entries, &what, found);
+    report_unknown(list, keys, entries, &what, found);
     if list.key() == conformance::KEY {
         for entry in entries.iter().filter(|entry| conformance::NOT_HERE.contains(&entry.key.text.as_str())) {
             let message = format!("`{}` means nothing in {what}", entry.key.text);
@@ -111,8 +117,8 @@ pub(super) fn decode(list: List, node: &Node, suite: &Suite<'_>, found: &mut Dia
     };
     let setup = decode_steps("setup", &mut scope, found);
     let expect = expectation(list, node, place, suite);
-    let (keys, expect) = (keys(list), expect.as_deref());
-    let input = Input { node, key: list.key(), what: &what, keys: &keys, place, expect, scope: &scope };
+    let expect = expect.as_deref();
+    let input = Input { node, key: list.key(), what: &what, keys, place, expect, scope: &scope };
     let asked = list.decode(&input, suite, found);
     let capture: Vec<Capture> =
         node.get("capture").map(|capture| assertion_file::steps::decode_captures(capture, found)).unwrap_or_default();
@@ -210,7 +216,7 @@ fn own_client(server: Arc<ServerSpec>, test: &Node, act: &Act, found: &mut Diagn
         Protocol::Exactly(revision) => revision.era() == Era::Modern,
         Protocol::Legacy | Protocol::Auto => false,
     };
-    let claims = if let Act::CallTool(call) = act { call.claims.as_ref().filter(|_| !is_modern) } else { None };
+    let claims = if let Act::CallTool(call) = act { call.claims.as_deref().filter(|_| !is_modern) } else { None };
     let responses = test.get("input_responses").filter(|responses| !responses.is_null());
     if answers.is_none() && claims.is_none() && responses.is_none() {
         return server;
@@ -341,11 +347,10 @@ pub(super) fn server_named(named: &Node, suite: &Suite<'_>, found: &mut Diagnost
 }
 
 /// Reports the keys that mean nothing in a test.
-fn report_unknown(list: List, entries: &[Entry], what: &str, found: &mut Diagnostics<'_>) {
-    let is_known = |key: &str| field::has(FIELDS, key) || field::has(list.fields(), key);
-    for entry in entries.iter().filter(|entry| !is_known(&entry.key.text)) {
+fn report_unknown(list: List, keys: &[&str], entries: &[Entry], what: &str, found: &mut Diagnostics<'_>) {
+    for entry in entries.iter().filter(|entry| !keys.contains(&entry.key.text.as_str())) {
         if !is_outside(list, entry, what, found) {
-            found.unknown_key(&entry.key, what, &keys(list));
+            found.unknown_key(&entry.key, what, keys);
         }
     }
 }

@@ -35,8 +35,8 @@ const OWN: &[Field] = &[
 
 fn decode(input: &Input<'_>, suite: &Suite<'_>, found: &mut Diagnostics<'_>) -> Option<(Act, Expectation)> {
     let negative = input.entry(negative_path::KEY);
-    let negative_path = negative.and_then(|entry| negative_path::decode(&entry.value, input, found));
-    let claims = claims::decode(input.node, found);
+    let negative_path = negative.and_then(|entry| negative_path::decode(&entry.value, input, found)).map(Box::new);
+    let claims = claims::decode(input.node, found).map(Box::new);
     let injected = fixtures::named(input.node, suite, found).map(Box::new);
     let default = suite.defaults.transform.as_ref().map(|default| suite.default_at(default, input.place));
     let rewriting = input.node.get(transform::KEY).or(default.as_ref()).filter(|node| !node.is_null());

@@ -23,9 +23,9 @@ const MAX_KEY: usize = 200;
 pub(super) fn read(text: &str) -> Option<Node> {
     // Tabs and line breaks other than line feeds have special rules, and so has white space outside ASCII.
     let is_odd = |c: char| c != '\n' && (c.is_control() || (c != ' ' && c.is_whitespace()) || c == '\u{feff}');
-    if text.bytes().any(|byte| (byte < b' ' && byte != b'\n') || byte == 0x7f)
-        || !text.is_ascii() && text.contains(is_odd)
-    {
+    // Without an early end, the compiler looks at many bytes at once.
+    let has_control = |bytes: &[u8]| bytes.iter().fold(false, |has, byte| has | is_control(*byte));
+    if text.as_bytes().chunks(256).any(has_control) || !text.is_ascii() && text.contains(is_odd) {
         return None;
     }
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0, entries: Vec::new(), items: Vec::new() };
@@ -35,6 +35,10 @@ pub(super) fn read(text: &str) -> Option<Node> {
     }
     let document = reader.map(first.start, 0)?;
     reader.next_line().is_none().then_some(document)
+}
+
+fn is_control(byte: u8) -> bool {
+    (byte < b' ' && byte != b'\n') || byte == 0x7f
 }
 
 struct Reader<'t> {

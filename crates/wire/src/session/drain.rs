@@ -63,7 +63,8 @@ impl Session {
         // A look at a socket costs more than one at a pipe gains.
         let looks = if self.transport.has_lines() { LOOKS } else { 0 };
         for _ in 0..looks {
-            self.look_at_all();
+            self.transport.read_at_once();
+            while self.closed.is_none() && !self.is_answered(id) && self.look() {}
             if self.closed.is_some() || self.is_answered(id) {
                 return;
             }

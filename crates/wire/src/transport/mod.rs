@@ -182,6 +182,14 @@ impl Transport {
         }
     }
 
+    /// Reads what a process has written by now, so that [`Transport::receive`] has it without waiting.
+    pub fn read_at_once(&mut self) {
+        match self {
+            Self::Stdio(stdio) => stdio.read_at_once(),
+            Self::Http(_) | Self::Sse(_) | Self::Memory(_) => {}
+        }
+    }
+
     /// True if a request that is sent now goes out at once, with nothing before it.
     pub fn sends_at_once(&self) -> bool {
         match self {

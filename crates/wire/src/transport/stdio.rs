@@ -43,6 +43,11 @@ impl Stdio {
         self.pipe.hold(holds);
     }
 
+    pub(super) fn read_at_once(&mut self) {
+        #[cfg(unix)]
+        self.pipe.read_at_once();
+    }
+
     pub(super) fn unfinished(&self) -> Option<Bytes> {
         self.pipe.unfinished()
     }

@@ -338,22 +338,20 @@ impl Words {
         if known.is_empty() {
             return;
         }
-        let items = list.as_list().unwrap_or_default().iter();
-        let assertions: Vec<&Node> =
-            items.flat_map(|item| std::iter::once(item).chain(matchers::assertions_in(item))).collect();
-        let juries = assertions
-            .iter()
-            .filter(|assertion| assertion.get("matcher").is_some_and(|matcher| matcher.get("llm-jury").is_some()));
-        // With two juries, the target would be ambiguous.
-        let known: Vec<&str> =
-            known.iter().copied().chain((juries.count() == 1).then_some(matchers::graded::JURY)).collect();
-        for target in assertions.iter().filter_map(|assertion| assertion.get("target")) {
+        let items = list.as_list().unwrap_or_default();
+        let assertions = || items.iter().flat_map(|item| std::iter::once(item).chain(matchers::assertions_in(item)));
+        let has_jury =
+            |assertion: &&Node| assertion.get("matcher").is_some_and(|matcher| matcher.get("llm-jury").is_some());
+        for target in assertions().filter_map(|assertion| assertion.get("target")) {
             let Some(text) = target.as_text() else { continue };
             if known.iter().any(|root| text.strip_prefix(*root).is_some_and(|rest| rest.starts_with('.'))) {
                 continue;
             }
             // Invalid targets are reported where they are decoded.
             let Ok(parsed) = Target::parse(text) else { continue };
+            // With two juries, the target would be ambiguous.
+            let jury = (assertions().filter(has_jury).count() == 1).then_some(matchers::graded::JURY);
+            let known: Vec<&str> = known.iter().copied().chain(jury).collect();
             let Some(root) = parsed.root().filter(|root| !known.contains(root)) else { continue };
             let help = match nearest(root, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
