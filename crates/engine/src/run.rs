@@ -200,17 +200,7 @@ async fn run_cases(plan: &Plan, options: &RunOptions, stop: &Stop, sink: &mut dy
     let (report, mut reports) = mpsc::unbounded_channel();
     let mut workers = JoinSet::new();
     let mut clock = tokio::time::interval(PROGRESS);
-    let mut ordered = InOrder {
-        plan,
-        next: 0,
-        waiting: BTreeMap::new(),
-        spent: Spent::default(),
-        latencies: BTreeMap::new(),
-        selections: Selections::default(),
-        agent_runs: AgentRuns::default(),
-        spending: Spending::default(),
-        masks: Masks { tokens, known: 0, redactor: Redactor::default() },
-    };
+    let mut ordered = InOrder::new(plan, tokens);
     while ordered.next < plan.cases.len() {
         while let Some((lane, is_prestarted)) = queue.next(workers.len()) {
             let turn = turns.of(&lane, is_prestarted);
@@ -303,7 +293,21 @@ impl Masks {
     }
 }
 
-impl InOrder<'_> {
+impl<'p> InOrder<'p> {
+    fn new(plan: &'p Plan, tokens: Tokens) -> Self {
+        Self {
+            plan,
+            next: 0,
+            waiting: BTreeMap::new(),
+            spent: Spent::default(),
+            latencies: BTreeMap::new(),
+            selections: Selections::default(),
+            agent_runs: AgentRuns::default(),
+            spending: Spending::default(),
+            masks: Masks { tokens, known: 0, redactor: Redactor::default() },
+        }
+    }
+
     /// Reports what was found in the run as a whole.
     fn report(&mut self, findings: Vec<Finding>, sink: &mut dyn Sink) {
         for finding in findings {

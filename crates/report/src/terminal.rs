@@ -388,7 +388,7 @@ impl<W: io::Write> Terminal<W> {
                 evidence::agent(text, agent, &view);
             }
             let calls: Vec<_> = finished.calls.iter().collect();
-            evidence::calls(&calls, &view).iter().for_each(|call| text.push_str(call));
+            text.extend(evidence::calls(&calls, &view));
         }
     }
 

@@ -70,7 +70,7 @@ fn act(act: &Act) -> String {
             format!(
                 "level {}, {}",
                 optional(logging.level.as_ref()),
-                logging.call.as_ref().map_or("no call".to_owned(), call)
+                logging.call.as_deref().map_or("no call".to_owned(), call)
             )
         }
         Act::Resources(resources) => {

@@ -212,11 +212,14 @@ async fn a_body_that_never_comes_does_not_hide_the_status() {
     assert!(refused.what.ends_with("and the body of its answer did not come"), "{}", refused.what);
 }
 
+/// The body of an answer to a request.
+type Body = Arc<dyn Fn(&Seen) -> String + Send + Sync>;
+
 #[tokio::test]
 async fn a_result_with_a_status_that_refuses_is_seen_in_every_shape() {
     let page = format!("<html>{}", "p".repeat(2 << 20));
     let long = |seen: &Seen| reply(seen).to_string().replace("[]", &format!("[{}]", " ".repeat(2 << 20)));
-    let scenes: [(&str, bool, Arc<dyn Fn(&Seen) -> String + Send + Sync>); 7] = [
+    let scenes: [(&str, bool, Body); 7] = [
         ("an object", true, Arc::new(|seen| reply(seen).to_string())),
         ("a list", true, Arc::new(|seen| json!([reply(seen)]).to_string())),
         ("an event", true, Arc::new(|seen| format!("event: message\ndata: {}\n\n", reply(seen)))),

@@ -69,7 +69,9 @@ fn spellings(secret: &str) -> BTreeSet<String> {
     // The line break at the end of a file's content is not part of a key.
     let trimmed = secret.trim();
     add(trimmed);
-    parts(trimmed).iter().for_each(|part| add(part));
+    for part in parts(trimmed) {
+        add(&part);
+    }
     // Keys are often kept in one line, and programs that use them put the line breaks back.
     let unfolded = trimmed.replace("\\r\\n", "\n").replace("\\n", "\n");
     add(&unfolded);

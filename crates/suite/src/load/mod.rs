@@ -186,7 +186,9 @@ impl Loading {
         findings.dedup();
         if let (false, secrets @ [_, ..]) = (findings.is_empty(), &self.loaded.secrets[known..]) {
             let redactor = Redactor::new(secrets.iter().map(String::as_str));
-            findings.iter_mut().for_each(|finding| redactor.finding(finding));
+            for finding in &mut findings {
+                redactor.finding(finding);
+            }
         }
         if file.is_outside && findings.iter().any(|finding| finding.severity >= Severity::Error) {
             findings.iter_mut().for_each(withhold);

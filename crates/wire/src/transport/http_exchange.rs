@@ -258,11 +258,11 @@ impl HttpExchange {
         }
         if status == StatusCode::ACCEPTED && (is_event_stream(&response) || is_json(&response)) {
             // 202 is the receipt for a notification; the official clients read no body after it.
-            let Refusal { refused, reply } = Box::pin(refusal(response, &Method::POST, self.limit)).await;
+            let Refusal { refused, .. } = Box::pin(refusal(response, &Method::POST, self.limit)).await;
             return End::Refused(Refused {
                 what: "a request was answered with HTTP 202, after which clients read no reply".to_owned(),
                 help: Some("answer requests with HTTP 200; 202 is for notifications and replies".to_owned()),
-                has_result: reply.is_some_and(|(reply, _)| matches!(reply.body, ReplyBody::Result(_))),
+                may_have_result: true,
                 ..refused
             });
         }
