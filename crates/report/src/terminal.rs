@@ -261,13 +261,11 @@ impl<W: io::Write> Terminal<W> {
             return Ok(());
         }
         if let Some(room) = &mut self.room {
-            match room.checked_sub(text.len()) {
-                Some(left) => *room = left,
-                None => {
-                    self.unshown += 1;
-                    return Ok(());
-                }
-            }
+            let Some(left) = room.checked_sub(text.len()) else {
+                self.unshown += 1;
+                return Ok(());
+            };
+            *room = left;
         }
         self.after_gap = text.ends_with("\n\n");
         self.out.write_all(text.as_bytes())?;
@@ -422,7 +420,7 @@ impl<W: io::Write> Terminal<W> {
                 evidence::agent(text, agent, &view);
             }
             let calls: Vec<_> = finished.calls.iter().collect();
-            evidence::calls(&calls, &view).iter().for_each(|call| text.push_str(call));
+            text.push_str(&evidence::calls(&calls, &view).concat());
         }
     }
 
