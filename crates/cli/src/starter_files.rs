@@ -139,7 +139,7 @@ impl WrittenFiles {
         }
         if self.unnameable > 0 {
             let tools = if self.unnameable == 1 { "1 tool".to_owned() } else { format!("{} tools", self.unnameable) };
-            let _ = writeln!(text, "left out {tools} without a name");
+            let _ = writeln!(text, "left out {tools} without a name, or with one of more than 4 KiB");
         }
         text
     }
@@ -200,9 +200,12 @@ pub(crate) fn unnameable(catalog: &Catalog) -> usize {
     catalog.tools.iter().filter(|tool| !is_nameable(tool_name(tool))).count()
 }
 
+/// Bytes of a name that a person would keep in a test.
+const LONGEST_NAME: usize = 4 << 10;
+
 /// True if a suite can call a tool of that name; braces in it are written so that they mean themselves.
 fn is_nameable(name: &str) -> bool {
-    !name.trim().is_empty()
+    !name.trim().is_empty() && name.len() <= LONGEST_NAME
 }
 
 fn of_called<'d>(

@@ -161,6 +161,11 @@ impl Report {
 
     /// Puts the cases of shards in plan order, makes one run of the shards that are all there, and says what is missing.
     pub fn settle(&mut self) {
+        let planned: Option<usize> = self.runs.iter().map(|run| Some(run.started.as_ref()?.total)).sum();
+        if let Some(planned) = planned.filter(|planned| !self.runs.is_empty() && self.count() > *planned) {
+            let count = self.count();
+            self.note_damage(|| format!("{count} cases, and {planned} were planned"));
+        }
         let wholes = self.wholes();
         if self.runs.len() > 1 {
             let rank: Vec<usize> =

@@ -33,6 +33,10 @@ const INDENT: &str = "      ";
 pub(crate) const SCREENFUL: usize = 20;
 /// Failures that are listed at the end.
 const LISTED: usize = 100;
+/// Failures that are remembered for that list, and for the command that runs them again.
+const REMEMBERED: usize = 10_000;
+/// Bytes of the cases of a log that are shown.
+const MOST_OF_LOG: usize = 8 << 20;
 /// Findings about the run itself that are shown; a log may have any number of them.
 const MOST_RUN_FINDINGS: usize = 1_000;
 /// Why a case was skipped that comes after the first failure.
@@ -82,6 +86,12 @@ pub struct Terminal<W> {
     after_gap: bool,
     summary: Summary,
     failed: Vec<FailedCase>,
+    /// Number of failures, of which the first are remembered.
+    failures: usize,
+    /// Bytes of cases that may still be written, where there is a bound.
+    room: Option<usize>,
+    /// Cases beyond that bound.
+    unshown: usize,
     /// Findings about the run itself that are worth showing.
     run_findings: usize,
     /// Cases that did not run after the first failure.
@@ -141,6 +151,9 @@ impl<W: io::Write> Terminal<W> {
             after_gap: true,
             summary: Summary::default(),
             failed: Vec::new(),
+            room: None,
+            failures: 0,
+            unshown: 0,
             run_findings: 0,
             unrun: 0,
             reliability: Some(Reliability::default()),
@@ -221,6 +234,7 @@ impl<W: io::Write> Terminal<W> {
             self.run_finding(&mut text, finding);
         }
         self.write(&text)?;
+        self.room = Some(MOST_OF_LOG);
         for case in &report.cases {
             if let Some(finished) = &case.finished {
                 self.case(&case.started, &case.sessions, finished)?;
@@ -229,7 +243,11 @@ impl<W: io::Write> Terminal<W> {
                 self.case_unfinished()?;
             }
         }
+        self.room = None;
         let mut text = String::new();
+        if self.unshown > 0 {
+            let _ = writeln!(text, "… {} more cases are not shown; `--html` and `--report` have them\n", self.unshown);
+        }
         self.run_finished(&mut text, report.end().as_ref());
         if !report.is_complete() {
             let word = self.style.paint(Role::Bad, "incomplete:");
@@ -241,6 +259,13 @@ impl<W: io::Write> Terminal<W> {
     fn write(&mut self, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
+        }
+        if let Some(room) = &mut self.room {
+            let Some(left) = room.checked_sub(text.len()) else {
+                self.unshown += 1;
+                return Ok(());
+            };
+            *room = left;
         }
         self.after_gap = text.ends_with("\n\n");
         self.out.write_all(text.as_bytes())?;
@@ -309,7 +334,7 @@ impl<W: io::Write> Terminal<W> {
             }
             Verdict::Failed | Verdict::Error => {
                 let reason = worst_message(&finished.findings).to_owned();
-                self.failed.push(FailedCase { started: current.started.clone(), reason });
+                self.remember_failure(current.started.clone(), reason);
                 self.result_line(text, current.started, finished);
                 let mut details = self.load_details(finished);
                 self.failing_details(&mut details, current, finished);
@@ -325,8 +350,15 @@ impl<W: io::Write> Terminal<W> {
         self.summary.unfinished += 1;
         self.remember(&current.started, None);
         let text = format!("{}{}\n{INDENT}{UNFINISHED}\n\n", self.sign(&Verdict::Error), title(&current.started));
-        self.failed.push(FailedCase { started: current.started, reason: UNFINISHED.to_owned() });
+        self.remember_failure(current.started, UNFINISHED.to_owned());
         self.write(&text)
+    }
+
+    fn remember_failure(&mut self, started: CaseStarted, reason: String) {
+        self.failures += 1;
+        if self.failed.len() < REMEMBERED {
+            self.failed.push(FailedCase { started, reason });
+        }
     }
 
     /// Counts a case that is over; `None` is one that did not end.
@@ -388,7 +420,7 @@ impl<W: io::Write> Terminal<W> {
                 evidence::agent(text, agent, &view);
             }
             let calls: Vec<_> = finished.calls.iter().collect();
-            text.extend(evidence::calls(&calls, &view));
+            text.push_str(&evidence::calls(&calls, &view).concat());
         }
     }
 
@@ -465,8 +497,8 @@ impl<W: io::Write> Terminal<W> {
             let line = format!("  {}{}", title(started), self.style.paint(Role::Faint, &place));
             let _ = writeln!(text, "{line}: {}", escape::name(reason));
         }
-        if self.failed.len() > LISTED {
-            let _ = writeln!(text, "  … and {} more", self.failed.len() - LISTED);
+        if self.failures > LISTED {
+            let _ = writeln!(text, "  … and {} more", self.failures - LISTED);
         }
         text.push('\n');
     }

@@ -108,11 +108,12 @@ SCENARIOS = {
     "1,000 servers": "scenario: a\nservers:\n" + "".join(f"  s{n}: {{offers: {{tools: [{{name: a}}]}}}}\n" for n in range(1000)) + "expect: {allow_unhit: true}\n",
     "100,000 tools": scenario().replace("[{name: search, description: d}]", "[" + ",".join(f"{{name: t{n}}}" for n in range(100_000)) + "]"),
     "100,000 calls": scenario(more="scripted: {calls: [" + ",".join(["{tool: search}"] * 100_000) + "]}\n"), "100,000 levels": DEEP, "a key of 5 MB": scenario() + "k" * (5 << 20) + ": 1\n",
-    "10,000 faults": scenario(faults=",".join(["search=flaky"] * 10_000)), "a list of a thousand pages": scenario().replace("tools:", "page_size: 1, tools:"),
+    "10,000 faults": scenario(faults=",".join(["search=flaky:30"] * 10_000)), "a list of a thousand pages": scenario().replace("tools:", "page_size: 1, tools:"),
     "a result of 50 MB": scenario().replace("description: d", "description: d, responses: [{result: " + "r" * (50 << 20) + "}]"),
 }
 for name, text in SCENARIOS.items():
-    ATTACKS.append(Attack(f"a scenario of {name}", ["host", "s.yaml", "--scripted", "good"], {"s.yaml": text}, seconds=60))
+    # A line for each of 20,000 results is what was asked for.
+    ATTACKS.append(Attack(f"a scenario of {name}", ["host", "s.yaml", "--scripted", "good"], {"s.yaml": text}, seconds=60, output=4 << 20 if name == "20,000 scenarios" else 1 << 20))
 LINE = '{"event":"case_started","index":%d,"name":"a","file":"f.yaml","line":1}\n{"event":"case_finished","index":%d,"verdict":"passed","duration_us":1}\n'
 LOGS = {
     "a line of 100 MB": b'{"event":"run_started","program":"' + b"p" * (100 << 20) + b'"}\n', "a line that grows": b'{"event":"run_started","context":[' + b"0," * (20 << 20) + b"0]}\n",

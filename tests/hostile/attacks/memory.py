@@ -148,7 +148,7 @@ ATTACKS += [
     Attack("a client that floods a mock", ["mock", "--tools-from", "m.yaml"], {"m.yaml": MANIFEST}, shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
     # Its answers go to a file, so that all of them are written.
     Attack("a client that never reads a mock", ["mock", "--tools-from", "m.yaml"], {"m.yaml": MANIFEST}, drive=deaf_client, seconds=60, output=32 << 20),
-    Attack("a client that floods a mock with faults", ["mock", "--tools-from", "m.yaml", "--fault", "echo=flaky"], {"m.yaml": MANIFEST}, shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
+    Attack("a client that floods a mock with faults", ["mock", "--tools-from", "m.yaml", "--fault", "echo=flaky:30"], {"m.yaml": MANIFEST}, shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
     Attack("a client that floods mcp", ["mcp"], shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
     Attack("a program that floods drive", ["drive"], shell="head -c 1500000000 /dev/zero | tr '\\0' x | \"$0\" \"$@\"", seconds=60),
     Attack("a request of 20 MB that grows against drive", ["drive"], stdin=b'{"id":1,"method":"open","params":{"server":[' + b"0," * (10 << 20) + b"0]}}\n", seconds=60),
@@ -162,7 +162,7 @@ for kind in ["resource", "metadata", "registration", "token", "challenge"]:
 for flood in ["stdout-endless", "growing-zeros", "notification-flood"]:
     ATTACKS.append(Attack(f"{flood} through intercept with a fault", ["intercept", "--fault", "other=hang", "--events", "out/log.ndjson", "--timeout", "40s", *subject(flood)],
                           stdin=SPOKEN, seconds=150, output=4 << 30, raw_output=True, report=64 << 20))
-ATTACKS.append(Attack("a client that does endless-line against host with a fault", ["host", "s.yaml", *all_reports(), *client("endless-line", "stdio")], {"s.yaml": scenario("stdio", faults="search=flaky")}, seconds=150, output=2 << 20))
+ATTACKS.append(Attack("a client that does endless-line against host with a fault", ["host", "s.yaml", *all_reports(), *client("endless-line", "stdio")], {"s.yaml": scenario("stdio", faults="search=flaky:30")}, seconds=150, output=2 << 20))
 
 
 def said_to_intercept(make, count):

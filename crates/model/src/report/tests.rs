@@ -98,6 +98,9 @@ fn a_log_with_an_end_too_many_is_damaged() {
     assert_eq!(said(&[&start, &passed, &passed, &passed]), (two, Some(Verdict::Passed)));
     let foreign = "the log is damaged: it has the end of case 1, which did not begin".to_owned();
     assert_eq!(said(&[&start, &passed, &other]), (foreign, Some(Verdict::Passed)));
+    let more = Report::fold([head(0, 0, None)].into_iter().chain(case(0, Verdict::Passed)).chain([end(1)]));
+    assert_eq!(more.exit_status(), ExitStatus::NotDone);
+    assert_eq!(more.findings[0].message, "the log is damaged: it has 1 cases, and 0 were planned");
     // An end belongs to a case of its own run.
     let two_runs = folded(vec![start, failed, end(1), head(0, 5, None), passed]);
     assert_eq!(two_runs.exit_status(), ExitStatus::NotDone);
