@@ -22,6 +22,7 @@ mod env_files;
 mod execution;
 mod explanations;
 mod explore;
+mod expression_process;
 mod failure;
 mod finding_report;
 mod finish;
@@ -110,9 +111,11 @@ pub fn main() -> ExitCode {
             return ExitCode::from(127);
         }
         Some(word) if word == mcprove_engine::HOST_PIPE => return commands::host_pipe(std::env::args().skip(2)),
+        Some(word) if word == expression_process::EVALUATE => return expression_process::serve(),
         Some(_) | None => {}
     }
     end_at_panic();
+    mcprove_judge::expressions::set_apart(expression_process::apart);
     ExitCode::from(match parsed() {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&error).code(),

@@ -7,6 +7,11 @@ use jaq_core::{Compiler, Ctx, Filter, Vars, data, unwrap_valr};
 use jaq_json::{Val, read};
 use serde_json::Value;
 
+mod cost;
+
+use crate::expressions::{self, Cost, DEEPEST, LONGEST, Language};
+use crate::schema_budget::on_deep_stack;
+
 type Data = data::JustLut<Val>;
 
 /// Functions that read what is outside the value, or end the program.
@@ -28,6 +33,7 @@ const IMPURE: &[&str] = &[
 pub struct Program {
     text: String,
     filter: Filter<Data>,
+    cost: Cost,
 }
 
 impl fmt::Debug for Program {
@@ -39,6 +45,17 @@ impl fmt::Debug for Program {
 impl Program {
     /// Compiles a program; the error is a message for its author.
     pub fn parse(text: &str) -> Result<Self, String> {
+        if text.len() > LONGEST {
+            return Err(format!("it is longer than {LONGEST} bytes"));
+        }
+        on_deep_stack(text.len(), || Self::parse_here(text))
+    }
+
+    fn parse_here(text: &str) -> Result<Self, String> {
+        let cost = cost::of(text);
+        if cost.depth > DEEPEST {
+            return Err(format!("it is nested more than {DEEPEST} levels deep"));
+        }
         let defs = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
         let funs = jaq_core::funs::<Data>().chain(jaq_std::funs()).chain(jaq_json::funs());
         let arena = Arena::default();
@@ -57,7 +74,7 @@ impl Program {
             let undefined = errors.iter().flat_map(|(_, errors)| errors).map(|(name, _)| format!("`{name}`"));
             format!("undefined: {}", undefined.collect::<Vec<_>>().join(", "))
         })?;
-        Ok(Self { text: text.to_owned(), filter })
+        Ok(Self { text: text.to_owned(), filter, cost })
     }
 
     /// As it was written.
@@ -67,6 +84,11 @@ impl Program {
 
     /// The one value that the program makes of a value; anything else is an error.
     pub fn run(&self, input: &Value) -> Result<Value, String> {
+        expressions::evaluate((Language::Jq, &self.text), self.cost, input, || self.run_here(input))
+    }
+
+    /// The same in this process, for as long as it takes.
+    pub(crate) fn run_here(&self, input: &Value) -> Result<Value, String> {
         let input = read::parse_single(input.to_string().as_bytes()).map_err(|error| error.to_string())?;
         let context = Ctx::<Data>::new(&self.filter.lut, Vars::new([]));
         let mut outputs = self.filter.id.run((context, input)).map(unwrap_valr);
@@ -121,6 +143,21 @@ mod tests {
             [(".[]", json!([1, 2])), ("empty", json!(1)), (".a", json!([1])), ("error(\"x\")", json!(1))]
         {
             assert!(Program::parse(program).expect(program).run(&input).is_err(), "{program}");
+        }
+    }
+
+    #[test]
+    fn programs_are_bounded_before_they_are_compiled() {
+        for (program, why) in [
+            (format!("{}.{}", "[".repeat(300), "]".repeat(300)), "nested more than 250 levels"),
+            (format!("{}.", ". | ".repeat(2_000)), "nested more than 250 levels"),
+            (format!("{}1", "-".repeat(8_000)), "nested more than 250 levels"),
+            (format!("{}1", "1 as $x | ".repeat(1_000)), "nested more than 250 levels"),
+            (format!("{}.", "def f: ".repeat(1_000)), "syntax error"),
+            (format!("\"{}\"", "x".repeat(20_000)), "longer than 16384 bytes"),
+        ] {
+            let fault = Program::parse(&program).expect_err(why);
+            assert!(fault.contains(why) || why == "syntax error", "{why}: {fault}");
         }
     }
 

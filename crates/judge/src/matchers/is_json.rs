@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Diagnostics, Mismatch, Node, bounded_json};
+use mcprove_model::{Diagnostics, Mismatch, Node, StoredValues, bounded_json};
 use serde_json::Value;
 
 use super::schema::{optional_schema, schema_of_optional_schema};
@@ -42,5 +42,10 @@ impl Matcher for IsJson {
             }
             Err(reason) => Err(mismatch(format!("cannot be judged: {reason}"), "a valid schema", value)),
         }
+    }
+
+    fn unjudged(&self, value: &Value, _stored: &StoredValues) -> Option<Mismatch> {
+        let parsed = value.as_str().and_then(bounded_json::parse)?;
+        errors(&self.0, &parsed).is_err().then(|| self.judge(value).err()).flatten()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcprove_model::{Diagnostics, Mismatch, Node};
+use mcprove_model::{Diagnostics, Mismatch, Node, StoredValues};
 use serde_json::{Value, json};
 
 use super::{Decoded, Matcher, MatcherKind, Missing, decode_matcher, fails, holds, inner_schema, mismatch, shown};
@@ -39,15 +39,20 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
     Some(Arc::new(Length(wanted)))
 }
 
+/// The length of a value that has one.
+fn length_of(value: &Value) -> Option<usize> {
+    match value {
+        Value::String(text) => Some(text.chars().count()),
+        Value::Array(items) => Some(items.len()),
+        Value::Object(members) => Some(members.len()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
 impl Matcher for Length {
     fn judge(&self, value: &Value) -> Result<(), Mismatch> {
-        let length = match value {
-            Value::String(text) => text.chars().count(),
-            Value::Array(items) => items.len(),
-            Value::Object(members) => members.len(),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {
-                return Err(mismatch("has no length", "a text, a list or an object", value));
-            }
+        let Some(length) = length_of(value) else {
+            return Err(mismatch("has no length", "a text, a list or an object", value));
         };
         match &self.0 {
             LengthRule::Exactly(wanted) if *wanted == length as u64 => Ok(()),
@@ -63,6 +68,13 @@ impl Matcher for Length {
                 actual: around_the_end(value, length, 0),
                 ..Mismatch::default()
             }),
+        }
+    }
+
+    fn unjudged(&self, value: &Value, stored: &StoredValues) -> Option<Mismatch> {
+        match &self.0 {
+            LengthRule::Exactly(_) => None,
+            LengthRule::Matching(matcher) => matcher.unjudged(&json!(length_of(value)?), stored),
         }
     }
 

@@ -5,7 +5,7 @@ mod any_of;
 mod assert_set;
 mod between;
 mod bounds;
-mod cel;
+pub(crate) mod cel;
 mod contains;
 mod contains_all;
 mod contains_any;
@@ -39,6 +39,7 @@ mod text;
 mod transform;
 
 pub(crate) use assert_set::assertions_in;
+pub use cel::is_true_of_everything;
 pub use regex::is_found_everywhere;
 
 use std::fmt::Debug;
@@ -61,6 +62,11 @@ pub(crate) trait Matcher: Debug + Send + Sync {
     /// Compares the value with the expectation, where that depends on stored values.
     fn judge_with(&self, value: &Value, _stored: &StoredValues) -> Result<(), Mismatch> {
         self.judge(value)
+    }
+
+    /// The error that keeps it from judging a value: then it neither holds nor does not, and its opposite neither.
+    fn unjudged(&self, _value: &Value, _stored: &StoredValues) -> Option<Mismatch> {
+        None
     }
 
     /// True if it depends on what is stored.

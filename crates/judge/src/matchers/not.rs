@@ -37,9 +37,13 @@ impl Matcher for Not {
 
     fn judge_with(&self, value: &Value, stored: &StoredValues) -> Result<(), Mismatch> {
         match self.inner.judge_with(value, stored) {
-            Err(_) => Ok(()),
+            Err(_) => self.inner.unjudged(value, stored).map_or(Ok(()), Err),
             Ok(()) => Err(mismatch("matches what it must not", format!("not {}", self.written), value)),
         }
+    }
+
+    fn unjudged(&self, value: &Value, stored: &StoredValues) -> Option<Mismatch> {
+        self.inner.unjudged(value, stored)
     }
 
     fn wants_stored(&self) -> bool {

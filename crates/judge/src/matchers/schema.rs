@@ -1,8 +1,10 @@
 //! `schema`: a JSON Schema accepts the value.
 
+mod keywords;
+
 use std::sync::Arc;
 
-use mcprove_model::{Diagnostics, Mismatch, Node};
+use mcprove_model::{Diagnostics, Mismatch, Node, StoredValues};
 use serde_json::{Value, json};
 
 use super::{Decoded, Matcher, MatcherKind, fails, holds, mismatch};
@@ -21,6 +23,7 @@ struct Schema(Value);
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
     let schema = decode_schema(node, found)?;
+    keywords::report(node, found);
     if schema == Value::Bool(true) || schema.as_object().is_some_and(serde_json::Map::is_empty) {
         let help = "say what the value must be, for example `{type: object, required: [id]}`".to_owned();
         found.warning("nothing-asked", node.span, "this schema accepts every value", Some(help));
@@ -85,5 +88,9 @@ impl Matcher for Schema {
             }
             Err(reason) => Err(mismatch(format!("cannot be judged: {reason}"), self.0.to_string(), value)),
         }
+    }
+
+    fn unjudged(&self, value: &Value, _stored: &StoredValues) -> Option<Mismatch> {
+        errors(&self.0, value).is_err().then(|| self.judge(value).err()).flatten()
     }
 }

@@ -53,10 +53,31 @@ impl Matcher for Several {
         }
     }
 
+    fn unjudged(&self, value: &Value, stored: &StoredValues) -> Option<Mismatch> {
+        let (mut held, mut missed, mut first) = (0, 0, None);
+        for matcher in &self.matchers {
+            match matcher.judge_with(value, stored).is_err().then(|| matcher.unjudged(value, stored)) {
+                None => held += 1,
+                Some(None) => missed += 1,
+                Some(unjudged) => first = first.or(unjudged),
+            }
+        }
+        // What the others decide counts all the same.
+        let is_decided = match self.wanted {
+            MatcherQuantifier::All => missed > 0,
+            MatcherQuantifier::Any => held > 0,
+            MatcherQuantifier::One => held > 1,
+        };
+        first.filter(|_| !is_decided)
+    }
+
     fn judge_with(&self, value: &Value, stored: &StoredValues) -> Result<(), Mismatch> {
         let missed: Vec<Mismatch> =
             self.matchers.iter().filter_map(|matcher| matcher.judge_with(value, stored).err()).collect();
         let held = self.matchers.len() - missed.len();
+        if let Some(unjudged) = (!missed.is_empty()).then(|| self.unjudged(value, stored)).flatten() {
+            return Err(unjudged);
+        }
         match self.wanted {
             MatcherQuantifier::All => match missed.into_iter().next() {
                 None => Ok(()),

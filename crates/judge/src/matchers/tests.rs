@@ -186,3 +186,52 @@ fn mistakes_are_told() {
         ]
     );
 }
+
+#[test]
+fn what_cannot_be_judged_is_not_the_opposite() {
+    let judge = |matcher: Value, seen: Value| {
+        let source = SourceFile::new("t.yaml", "");
+        let mut found = Diagnostics::new(&source);
+        let decoded = decode_matcher(&Node::from_json(Span::default(), matcher), &mut found).expect("a matcher");
+        decoded.judge(&seen)
+    };
+    let (broken, holds, fails) = (json!({"cel": "value.size() == 1"}), json!({"gt": 1}), json!({"gt": 9}));
+    let other = json!({"cel": "value + 1"});
+    for matcher in [
+        json!({"not": broken}),
+        json!({"not-cel": "value.size() == 1"}),
+        json!({"not": other}),
+        json!({"not": {"not": broken}}),
+        json!({"not": {"allOf": [broken, holds]}}),
+        json!({"not": {"anyOf": [broken, fails]}}),
+        json!({"not": {"oneOf": [holds, broken]}}),
+        json!({"oneOf": [holds, broken]}),
+    ] {
+        let mismatch =
+            judge(matcher.clone(), json!(5)).map_or_else(|mismatch| mismatch, |()| panic!("{matcher} holds"));
+        let message = &mismatch.message;
+        assert!(message.contains("cannot be judged") || message.contains("other than"), "{matcher}: {message}");
+    }
+    assert!(judge(json!({"not": {"length": {"cel": "value + 1"}}}), json!([1])).is_err());
+    for matcher in [
+        json!({"not": {"allOf": [broken, fails]}}),
+        json!({"anyOf": [broken, holds]}),
+        json!({"not": {"oneOf": [holds, holds, broken]}}),
+        json!({"not": {"cel": "value == 4"}}),
+    ] {
+        assert_eq!(judge(matcher.clone(), json!(5)), Ok(()), "{matcher}");
+    }
+}
+
+#[test]
+fn names_that_an_expression_cannot_have_are_errors() {
+    let source = SourceFile::new("t.yaml", "");
+    for given in
+        ["undefinedvar == 1", "value.lenght() > 1", &format!("{}1{} == 1", "(".repeat(5_000), ")".repeat(5_000))]
+    {
+        let mut found = Diagnostics::new(&source);
+        let node = Node::from_json(Span::default(), json!({"not": {"cel": given}}));
+        assert!(decode_matcher(&node, &mut found).is_none(), "{given}");
+        assert_eq!(found.into_findings()[0].rule, "bad-matcher");
+    }
+}
