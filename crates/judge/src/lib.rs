@@ -58,7 +58,6 @@ mod json_style;
 mod lint;
 mod nearest_match;
 mod quality;
-mod regexes;
 mod rules;
 mod schema;
 mod schema_budget;

@@ -4,6 +4,9 @@ use mcprove_model::{Diagnostics, Finding, SourceFile, Span};
 
 use crate::environment::is_name;
 
+/// The most variables of a file; no system gives a program as many.
+const MOST: usize = 50_000;
+
 /// The variables of a file, in order, and what is wrong with it.
 pub fn parse(source: &SourceFile) -> (Vec<(String, String)>, Vec<Finding>) {
     let mut found = Diagnostics::new(source);
@@ -15,6 +18,11 @@ pub fn parse(source: &SourceFile) -> (Vec<(String, String)>, Vec<Finding>) {
         at += line.len();
         if text.is_empty() || text.starts_with('#') {
             continue;
+        }
+        if variables.len() == MOST {
+            let message = format!("`{}` sets more than {MOST} variables", source.path());
+            found.add(Finding::error("too-large", message).help("leave out those that nothing refers to"));
+            break;
         }
         let span = Span::new(start, start + text.len());
         match variable(text) {
@@ -87,6 +95,13 @@ mod tests {
         let expected =
             [("A", "1"), ("B", "two words"), ("C", "a \"b\"\n#c"), ("D", "$X \\n"), ("E", ""), ("F", "a#b"), ("G", "")];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_file_sets_a_bounded_number() {
+        let (variables, findings) = parse(&SourceFile::new(".env", "A=1\n".repeat(60_000).as_str()));
+        assert_eq!((variables.len(), findings.len()), (50_000, 1));
+        assert!(findings[0].message.contains("more than 50000"), "{findings:?}");
     }
 
     #[test]

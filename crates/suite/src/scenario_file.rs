@@ -280,8 +280,16 @@ fn servers(block: &Block<'_>, found: &mut Diagnostics<'_>) -> Vec<ScenarioServer
     if entries.is_empty() {
         found.error_with_help("missing-key", node.span, "`servers` is empty", "name one server at least");
     }
+    if entries.len() > MOST_SERVERS {
+        let message = format!("`servers` has {} servers, more than {MOST_SERVERS}", entries.len());
+        found.error_with_help("too-large", node.span, message, "divide the scenario into several");
+        return Vec::new();
+    }
     entries.iter().filter_map(|entry| server(entry, found)).collect()
 }
+
+/// The most servers of a scenario: all of them are started, each with pipes of its own.
+const MOST_SERVERS: usize = 500;
 
 fn server(entry: &Entry, found: &mut Diagnostics<'_>) -> Option<ScenarioServer> {
     let block = Block::open(&entry.value, "a server", SERVER, found)?;

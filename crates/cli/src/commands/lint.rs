@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mcprove_model::{ExitStatus, Finding, Revision, SourceFile, nearest};
 use mcprove_report::render_findings;
-use mcprove_suite::load::{self, Parsed};
+use mcprove_suite::load::{self, Loaded, Parsed};
 use mcprove_suite::{lint, suite_file, yaml};
 
 use crate::atomic_write;
@@ -75,6 +75,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let found = lint::lint(&file.source, &file.documents, args.target);
         findings.extend(if args.fix { apply_fixes(file, found, args, context)? } else { found });
     }
+    // What loading says of checks that cannot fail is a finding as much as what the rules find.
+    let loaded = load_as_written(&paths);
+    findings.extend(loaded.findings.iter().filter(|finding| says_nothing_is_asked(finding)).cloned());
     if prints {
         context.write_stderr(&render_findings(&findings, &context.style()));
     } else {
@@ -82,14 +85,19 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
         let found = FindingSet { findings: &findings, files: files.len(), tests, called: "finding", secrets: &[] };
         args.outputs.print(&found, context)?;
     }
-    tell_what_does_not_load(&paths, context);
+    tell_what_does_not_load(&loaded, context);
     let is_doubtful = findings.iter().any(|finding| finding.fails(true));
     Ok(if is_doubtful { ExitStatus::Wrong } else { ExitStatus::Good })
 }
 
+/// True for a warning about a check that accepts everything; an error is told by `mcprove validate`.
+fn says_nothing_is_asked(finding: &Finding) -> bool {
+    matches!(finding.rule.as_ref(), "nothing-asked" | "unknown-keyword") && !finding.severity.fails()
+}
+
 /// A file that cannot be run may have no lint findings; warn, so that the two are not confused.
-fn tell_what_does_not_load(paths: &[PathBuf], context: &Context) {
-    let problems = load_as_written(paths).findings.iter().filter(|finding| finding.severity.fails()).count();
+fn tell_what_does_not_load(loaded: &Loaded, context: &Context) {
+    let problems = loaded.findings.iter().filter(|finding| finding.severity.fails()).count();
     if problems > 0 {
         let counted = counted(problems, "problem");
         context

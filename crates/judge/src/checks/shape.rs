@@ -49,12 +49,28 @@ pub(super) fn count_schema() -> Value {
     json!({"type": "integer", "minimum": 0})
 }
 
+/// The most texts or assertions in one list: each is judged and reported by itself.
+const MOST_CHECKS: usize = 2_000;
+
+/// False for a list that is too long to be checks; it is reported.
+pub(super) fn is_of_bounded_length(node: &Node, found: &mut Diagnostics<'_>) -> bool {
+    let length = node.as_list().map_or(0, <[Node]>::len);
+    if length > MOST_CHECKS {
+        let message = format!("this has {length} items, more than {MOST_CHECKS}: each is a check of its own");
+        found.error_with_help("too-large", node.span, message, "divide it into several tests");
+    }
+    length <= MOST_CHECKS
+}
+
 /// A list of texts; a single text is a list of one.
 pub(super) fn texts<'n>(name: &str, node: &'n Node, found: &mut Diagnostics<'_>) -> Vec<Written<'n>> {
     let items = found.one_or_many(node);
     if items.is_empty() {
         let help = format!("remove `{name}`, or list what it asks for");
         found.warning("nothing-asked", node.span, format!("`{name}` is empty, so it checks nothing"), Some(help));
+    }
+    if !is_of_bounded_length(node, found) {
+        return Vec::new();
     }
     items.iter().filter_map(|item| text(name, item, found).map(|text| Written { text, span: item.span })).collect()
 }

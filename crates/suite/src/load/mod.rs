@@ -164,6 +164,7 @@ impl Loading {
         let is_sound = findings.iter().all(|finding| finding.severity < Severity::Error);
         let of = documents.len();
         let mut room = assertion_file::cases::Room::new();
+        let already = self.loaded.cases.len();
         for (index, mut node) in documents.into_iter().enumerate() {
             if suite_file::is_suite(&node) {
                 let cases = self.suite(file, &source, node, options, &mut findings);
@@ -180,6 +181,10 @@ impl Loading {
                 let cases = self.assertion(file, &source, document, options, &mut findings);
                 self.loaded.cases.extend(cases.into_iter().filter(|_| is_sound));
             }
+        }
+        if let Some(finding) = too_many_columns(&self.loaded.cases[already..]) {
+            self.loaded.cases.truncate(already);
+            findings.push(finding);
         }
         findings.sort_by_cached_key(|finding| file_of(finding, &source));
         // A mistake in the defaults of a file, or in a table, is found with each of its tests.
@@ -309,6 +314,22 @@ fn withhold(finding: &mut Finding) {
 
 /// The most tests of a file; each takes about two kilobytes in memory.
 const MOST_TESTS: usize = 150_000;
+
+/// The first case of a file whose matrix makes too many tests, together with those before it.
+fn too_many_columns(cases: &[Arc<Case>]) -> Option<Finding> {
+    let mut tests = 0_usize;
+    let case = cases.iter().find(|case| {
+        let columns = case
+            .matrix
+            .as_ref()
+            .map_or(1, |matrix| matrix.servers.len().max(1).saturating_mul(matrix.revisions.len().max(1)));
+        tests = tests.saturating_add(columns);
+        tests > MOST_TESTS
+    })?;
+    let message = format!("with their matrices, the tests up to this one are more than {MOST_TESTS}");
+    let finding = Finding::error("too-large", message).at(case.source.place(case.span));
+    Some(finding.help("divide the file, or name fewer servers and revisions"))
+}
 
 /// A list of a document with too many items to be tests.
 fn large_list(document: &Node) -> Option<&Node> {
