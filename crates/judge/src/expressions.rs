@@ -123,8 +123,9 @@ fn requested(request: &[u8]) -> Result<Value, String> {
     let [language, program]: [String; 2] = serde_json::from_str(program).map_err(|error| error.to_string())?;
     let value: Value = serde_json::from_str(value).map_err(|error| error.to_string())?;
     match language.as_str() {
-        "jq" => Program::parse(&program)?.run_here(&value),
-        _ => cel::run_here(&cel::compile(&program)?, &value),
+        // The stack of this thread has the room that others make for themselves.
+        "jq" => Program::parse_here(&program)?.run_here(&value),
+        _ => cel::run_here(&cel::compile_here(&program)?, &value),
     }
 }
 
@@ -151,6 +152,8 @@ mod tests {
             (Language::Jq, ".a\n| . + 1", json!({"a": 1}), Ok(json!(2))),
             (Language::Jq, "def f: f; error(\"no\")", json!(1), Err("\"no\"")),
             (Language::Jq, "[.[] | [.]]", json!(["a\nb"]), Ok(json!([["a\nb"]]))),
+            (Language::Jq, &format!(".{}", " | .".repeat(80)), json!(1), Ok(json!(1))),
+            (Language::Cel, &format!("1{} == 101", " + 1".repeat(100)), json!(1), Ok(json!(true))),
             (Language::Cel, "value.all(x, x > 0)", json!([1, 2]), Ok(json!(true))),
             (Language::Cel, "value.size()", json!([1, 2]), Ok(json!(null))),
             (Language::Cel, "value.gone == 1", json!({}), Err("No such key: gone")),

@@ -51,7 +51,8 @@ impl Program {
         on_deep_stack(text.len(), || Self::parse_here(text))
     }
 
-    fn parse_here(text: &str) -> Result<Self, String> {
+    /// The same on the stack of this thread.
+    pub(crate) fn parse_here(text: &str) -> Result<Self, String> {
         let cost = cost::of(text);
         if cost.depth > DEEPEST {
             return Err(format!("it is nested more than {DEEPEST} levels deep"));

@@ -164,3 +164,30 @@ FILES = {
 for name, files in FILES.items():
     for command in (["validate", "case.yaml"], ["run", "case.yaml", "--timeout", "10s"], ["lint", "case.yaml"]):
         ATTACKS.append(Attack(f"{name} against {command[0]}", command, files, seconds=60, codes={0, 1, 2, 4}))
+# Mechanisms that multiply: a table, a variable, a matrix, a path or a program that means more than it says.
+ROWS = lambda count, row: ",".join([row] * count)
+EXPECT = "[{{target: result, transform: {{jq: {}}}, matcher: {{length: 1}}}}]"
+CELS = "[{{target: result, matcher: {{cel: {}}}}}]"
+GROWING_FILES = {
+    "rows into a text of references": case(HONEST).replace("zebra", "{{a}}" * 100_000) + "cases: [" + ROWS(3_000, "{a: '" + "c" * 100 + "'}") + "]\n",
+    "rows into many arguments": case(HONEST).replace("text: zebra", ", ".join(f"x{n}: '{{{{a}}}}'" for n in range(3_000))) + "cases: [" + ROWS(20_000, "{a: 1}") + "]\n",
+    "variables that double": "variables: {V0: {value: xxxx}, " + ", ".join(f"V{n}: {{value: '${{V{n - 1}}}${{V{n - 1}}}'}}" for n in range(1, 41)) + "}\n" + suite(HONEST, [TEST.replace("text: zebra", "text: '${V40}'")]),
+    "a matrix of rows": case(HONEST) + "matrix: {servers: {" + ",".join(f"s{n}: x" for n in range(1_000)) + "}, protocol: all}\ncases: [" + ROWS(1_000, "{a: 1}") + "]\n",
+    "expressions that are large": case(HONEST, "{matches_regex: [" + ",".join(f"'(\\w{{1,200}}x{n}){{1,40}}'" for n in range(1_900)) + "]}"),
+    "400,000 texts": case(HONEST, "{contains: [" + ",".join(f"c{n}" for n in range(400_000)) + "]}"),
+    "a deep JSON path": case(HONEST, "{json_path: {'$" + "[?@" * 5_000 + ".x" + "]" * 5_000 + "': []}}"),
+    "a JSON path of 22 filters": case(HONEST, "{json_path: {'$" + "[?@" * 22 + ".x" + "]" * 22 + "': []}}"),
+    "a JSON path that starts again": case(HONEST, "{json_path: {'$" + "[?$" * 7 + ".x" + "]" * 7 + "': []}}"),
+}
+for name, text in GROWING_FILES.items():
+    for command in (["validate", "case.yaml"], ["run", "case.yaml", "--timeout", "5s"], ["run", "case.yaml", "--dry-run"]):
+        ATTACKS.append(Attack(f"{name} against {command[0]} {command[-1]}", command, {"case.yaml": text}, codes={2}, seconds=20))
+for name, table in {"five million rows": "a,b\n" + "1,2\n" * 5_000_000, "100,000 columns": ",".join(f"c{n}" for n in range(100_000)) + "\n" + ("," * 99_999 + "\n") * 20}.items():
+    ATTACKS.append(Attack(f"a table of {name}", ["validate", "case.yaml"], {"case.yaml": case(HONEST) + "cases: t.csv\n", "t.csv": table}, codes={2}, says=["t.csv"], seconds=20))
+for program in ["[range(1e9)]", "def f: f; f", '"x" * 1000000000', 'reduce range(60) as $i ("xx"; . + .)', "last(repeat(1))", "[limit(100000000; repeat({a:[1,2,3]}))]",
+                "reduce range(100000) as $i (0; [.])", "def f(x): x | f([x]); f(1)", "[.[999999999] = 1]", "[range(3000)] | combinations(9)"]:
+    ATTACKS.append(Attack(f"the jq program {program}", ["run", "case.yaml", "--timeout", "5s"], {"case.yaml": case(HONEST, EXPECT.format(json.dumps(program)))}, codes={1}, says=["cannot be transformed"], seconds=60))
+for expression in ["[1,2,3,4,5,6,7,8,9,10].map(a, " * 9 + "1" + ")" * 9 + ".size() == 1", "['x']" + ".map(a, a + a)" * 36 + ".size() == 2"]:
+    ATTACKS.append(Attack(f"the expression {expression[:40]}", ["run", "case.yaml", "--timeout", "5s"], {"case.yaml": case(HONEST, CELS.format(json.dumps(expression)))}, codes={1}, seconds=60))
+ATTACKS.append(Attack("an env file of eight million lines", ["run", "case.yaml", "--env-file", "big"], {"case.yaml": case(HONEST), "big": "A=1\n" * 8_000_000}, codes={2}, says=["50000"], seconds=40))
+ATTACKS.append(Attack("a scenario of 50,000 servers", ["host", "s.yaml", "--scripted", "good"], {"s.yaml": SCENARIOS["1,000 servers"] .replace("servers:\n", "servers:\n" + "".join(f"  x{n}: {{offers: {{tools: [{{name: a}}]}}}}\n" for n in range(50_000)))}, codes={2}, says=["500"], seconds=60))

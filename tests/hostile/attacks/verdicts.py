@@ -77,3 +77,13 @@ for name, events in LOGS.items():
     log = "".join(json.dumps(event) + "\n" for event in events)
     for more in ([], ["--junit", "out/junit.xml"], ["--report", "out/run.json"]):
         ATTACKS.append(Attack(f"a log with {name}{' as ' + more[0] if more else ''}", ["report", "log.ndjson", *more], {"log.ndjson": log}, codes={1, 2, 4}))
+# What cannot be judged, or asks for nothing, is no pass.
+SAID = "result.content[0].text"
+for matcher, codes, said in [
+    ("{not: {cel: 'undefinedvar == 1'}}", {2}, "stands for nothing"), ("{not: {cel: 'value.nope.deep == 1'}}", {1}, "cannot be judged"), ("{not-cel: 'value.size() + 1'}", {1}, "other than true or false"),
+    ("{not: {allOf: [{contains: zebra}, {cel: 'value.nope'}]}}", {1}, "cannot be judged"), ("{cel: 'siez(value) > 0'}", {2}, "did you mean `size`"), ("{schema: {typ: number}}", {2}, "did you mean `type`"),
+]:
+    ATTACKS.append(Attack(f"{matcher} is no pass", ["run", "case.yaml"], {"case.yaml": case(evil("honest"), f'[{{target: "{SAID}", matcher: {matcher}}}]')}, codes=codes, says=[said]))
+for expect in ["{in_order: ['']}", "{contains: []}", "{matches_regex: []}", "{min_progress: 0}", f'[{{target: "{SAID}", matcher: {{length: {{gte: 0}}}}}}]', f'[{{target: "{SAID}", matcher: {{cel: "true"}}}}]',
+               f'[{{target: "{SAID}", matcher: {{schema: {{title: x}}}}}}]']:
+    ATTACKS.append(Attack(f"lint finds {expect}", ["lint", "case.yaml"], {"case.yaml": case(evil("honest"), expect)}, codes={1}, says=["warning"]))

@@ -208,6 +208,6 @@ mod tests {
             let cost = of(program);
             assert!(!cost.is_unbounded && cost.loops == loops && cost.doublings <= 2, "{program}: {cost:?}");
         }
-        assert!(of(&". , ".repeat(40).trim_end_matches(", ").to_owned()).doublings >= 30);
+        assert!(of(". , ".repeat(40).trim_end_matches(", ")).doublings >= 30);
     }
 }

@@ -39,10 +39,10 @@ struct Cel {
 
 fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
     let text = found.text(node, "`cel`")?;
-    let read = compile(text).and_then(|program| {
+    let read = compile(text).map(|program| {
         // Not recursive beyond what `compile` allows.
         let reading = on_deep_stack(LONGEST, || reading::read(&program));
-        Ok((program, reading))
+        (program, reading)
     });
     match read {
         Ok((program, reading)) => {
@@ -65,13 +65,16 @@ pub(crate) fn compile(text: &str) -> Result<Program, String> {
     if text.len() > LONGEST {
         return Err(format!("it is longer than {LONGEST} bytes"));
     }
-    on_deep_stack(text.len(), || {
-        let program = Program::compile(text).map_err(|errors| errors.to_string())?;
-        if reading::read(&program).cost.depth > DEEPEST {
-            return Err(format!("it is nested more than {DEEPEST} levels deep"));
-        }
-        Ok(program)
-    })
+    on_deep_stack(text.len(), || compile_here(text))
+}
+
+/// The same on the stack of this thread.
+pub(crate) fn compile_here(text: &str) -> Result<Program, String> {
+    let program = Program::compile(text).map_err(|errors| errors.to_string())?;
+    if reading::read(&program).cost.depth > DEEPEST {
+        return Err(format!("it is nested more than {DEEPEST} levels deep"));
+    }
+    Ok(program)
 }
 
 /// True if an expression does not look at the value, and is true.

@@ -35,7 +35,7 @@ const TEXTS: &[&str] = &[
 const EXPRESSIONS: &[&str] = &["matches_regex", "regex"];
 
 /// Keys that count, whose counts are never below 0.
-const LEAST: &[&str] = &["min_count", "min_messages", "min_progress", "min_results"];
+const LEAST: &[&str] = &["min_count", "min_messages", "min_progress", "min_requests", "min_results"];
 
 /// Keys that bound a number from below: a length is never below 0.
 const LEAST_OF_LENGTHS: &[&str] = &["gte"];

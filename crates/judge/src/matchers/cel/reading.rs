@@ -91,7 +91,7 @@ impl Reading {
             }
             Expr::Call(call) => {
                 let is_operator =
-                    call.func_name.starts_with('@') || call.func_name.contains("_") && !is_word(&call.func_name);
+                    call.func_name.starts_with('@') || call.func_name.contains('_') && !is_word(&call.func_name);
                 let target = call.target.as_deref();
                 let is_of_optional = OF_OPTIONAL.contains(&call.func_name.as_str())
                     && target.is_some_and(|target| matches!(&target.expr, Expr::Ident(name) if name == "optional"));
