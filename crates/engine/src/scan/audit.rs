@@ -53,7 +53,7 @@ pub(crate) struct AuditTool {
 /// Time in which a server shows that it is there after a reply.
 const FAREWELL: Duration = Duration::from_millis(250);
 
-/// How a process ended right after it had answered a call, if it did.
+/// The end of a process right after it had answered a call, if it ended.
 async fn went_away(exchange: &Exchange, session: &mut Session) -> Option<String> {
     let is_answered = matches!(exchange.outcome, Outcome::Result(_) | Outcome::Error(_));
     if !is_answered || session.process_id().is_none() {
