@@ -1,5 +1,7 @@
 //! A recorded conversation as events of a run: one case for the conversation, one for each expectation it is
 //! judged by.
+//!
+//! Long because one state follows the whole conversation.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -2,6 +2,8 @@
 //!
 //! Older files write `a.b[0]` without `$`, and keys such as `my-key` after a dot, which RFC 9535 rejects. Every
 //! path is therefore rewritten with its dotted keys in brackets, and the result must be an RFC 9535 query.
+//!
+//! Long because reading a path and saying why it matches nothing share its steps.
 
 use std::fmt::Write as _;
 

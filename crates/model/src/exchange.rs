@@ -91,7 +91,7 @@ pub struct Refused {
     /// The HTTP status, when there was one.
     pub status: Option<u16>,
     /// True if the status says that the request was refused, and the body that it was not: a JSON-RPC result. Also true if the
-    /// body did not come, so that nobody can tell.
+    /// body did not come, so that this is not known.
     pub may_have_result: bool,
 }
 

@@ -137,7 +137,7 @@ impl Report {
             return self.note_damage(|| format!("the end of case {index}, which did not begin"));
         };
         let is_second = case.finished.is_some();
-        // Nobody can tell which end is the right one; bad news is not replaced by good news.
+        // Which end is the right one is not known; bad news is not replaced by good news.
         if case.finished.as_ref().is_none_or(|first| first.verdict == Verdict::Passed) {
             case.finished = Some(finished);
         }

@@ -12,7 +12,7 @@ pub struct BoundedLines<R> {
     is_in_pieces: bool,
 }
 
-/// What was read.
+/// A line, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinePart {
     /// A whole line with its line break; the last one may have none.
@@ -51,7 +51,7 @@ impl<R: AsyncRead + Unpin> BoundedLines<R> {
         }
     }
 
-    /// What has no line break.
+    /// The rest, which has no line break.
     fn rest(&mut self) -> Option<LinePart> {
         (!self.line.is_empty()).then(|| self.take(true))
     }

@@ -159,7 +159,7 @@ fn scenarios(paths: &[PathBuf]) -> Result<Vec<Scenario>, Failure> {
                 // A link may lead to anything, such as a file of credentials.
                 let message = format!("`{shown}` is a link out of its folder and has {} problems", problems.len());
                 let finding = Finding::error("outside-folder", message);
-                return Err(Failure::Suite(vec![finding.help("what they are is shown of a file that is no link")]));
+                return Err(Failure::Suite(vec![finding.help("copy the file into the folder to see them")]));
             }
             findings.extend(problems);
             scenarios.extend(read);

@@ -90,7 +90,7 @@ fn a_conversation_without_end_is_not_kept_without_end() {
     for id in 0..300 {
         let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "a", "arguments": {"x": long}}});
         listening.observe(heard(id, Direction::Sent, &call), &mut events);
-        // Requests of the server that nobody answers, with ids that are long, or many.
+        // Requests of the server that stay open, with ids that are long, or many.
         let asked = json!({"jsonrpc": "2.0", "id": format!("{id}{}", &long[..2048]), "method": "ping"});
         listening.observe(heard(id, Direction::Received, &asked), &mut events);
     }

@@ -21,7 +21,6 @@ use tokio::time::Instant;
 use super::{Scan, ScanCase, ScanEnd, ScanFuture, ScanResult};
 use crate::calls;
 use crate::discover::tool_name;
-use crate::fuzz::connection::is_alive;
 use crate::fuzz::context::server_values;
 use crate::restart::Restartable;
 use crate::sandbox_refusals::{SandboxRules, excuse};
@@ -50,18 +49,18 @@ pub(crate) struct AuditTool {
     pub(crate) timeout: Duration,
 }
 
-/// Time in which a server shows that it is there after a reply.
-const FAREWELL: Duration = Duration::from_millis(250);
+/// Time in which a server that ends with its reply is gone.
+const FAREWELL: Duration = Duration::from_millis(20);
 
-/// How a process ended right after it had answered a call, if it did.
+/// The end of a process right after it had answered a call, if it ended.
 async fn went_away(exchange: &Exchange, session: &mut Session) -> Option<String> {
     let is_answered = matches!(exchange.outcome, Outcome::Result(_) | Outcome::Error(_));
     if !is_answered || session.process_id().is_none() {
         return None;
     }
     if session.is_open() {
-        // One that does not know pings, or is slow, is there nevertheless.
-        is_alive(session, FAREWELL).await;
+        // A ping would be answered by one that is there, and some servers know none.
+        session.listen(Instant::now() + FAREWELL).await;
     }
     let Outcome::Closed { what, .. } = session.how_it_closed()? else { return None };
     Some(what)

@@ -124,7 +124,7 @@ fn name(test: &mut Node, template: &Node, label: &str, variables: &Variables, fo
     }
 }
 
-/// How often each column is used.
+/// Number of uses of each column.
 fn uses(template: &Node) -> HashMap<String, usize> {
     let mut uses = HashMap::new();
     for (name, _) in unresolved_with_keys(template, &[]) {

@@ -87,7 +87,7 @@ async fn up(
     pass(&bytes, to_server).await
 }
 
-/// Writes bytes; false if nobody takes them.
+/// Writes bytes; false if the other side is closed.
 async fn pass(bytes: &[u8], to: &mut (impl AsyncWrite + Unpin)) -> bool {
     to.write_all(bytes).await.is_ok() && to.flush().await.is_ok()
 }

@@ -37,7 +37,7 @@ pub(super) async fn refusal(response: Response<Incoming>, method: &Method, limit
     read_refusal(response, head, limit, PATIENCE).await
 }
 
-/// The refusal of a request as far as the head of its answer tells, and the rest of it, which is yet to be awaited.
+/// The refusal of a request as far as the head of its answer says, and the rest of it, which is yet to be awaited.
 pub(super) fn refusal_of_request(
     response: Response<Incoming>,
     limit: usize,

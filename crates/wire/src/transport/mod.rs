@@ -86,7 +86,7 @@ pub enum Arrival {
     Refusing {
         /// The request.
         request: u64,
-        /// What to say if the body does not come.
+        /// The refusal if the body does not come.
         refused: Refused,
     },
     /// The transport answered where the server should have.
