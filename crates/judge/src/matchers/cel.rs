@@ -1,11 +1,12 @@
 //! `cel`: an expression of the Common Expression Language is true of the value.
 
 mod reading;
+mod strict;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use cel::{Context, Program};
+use cel::{Context, IdedExpr, Program};
 use mcprove_model::{Diagnostics, Mismatch, Node, StoredValues};
 use serde_json::{Value, json};
 
@@ -33,7 +34,7 @@ const VALUE: &str = "value";
 #[derive(Debug)]
 struct Cel {
     text: String,
-    program: Program,
+    program: IdedExpr,
     cost: Cost,
 }
 
@@ -61,7 +62,7 @@ fn decode(node: &Node, found: &mut Diagnostics<'_>) -> Decoded {
 }
 
 /// An expression that is not too deep to be judged on any stack.
-pub(crate) fn compile(text: &str) -> Result<Program, String> {
+pub(crate) fn compile(text: &str) -> Result<IdedExpr, String> {
     if text.len() > LONGEST {
         return Err(format!("it is longer than {LONGEST} bytes"));
     }
@@ -69,8 +70,9 @@ pub(crate) fn compile(text: &str) -> Result<Program, String> {
 }
 
 /// The same on the stack of this thread.
-pub(crate) fn compile_here(text: &str) -> Result<Program, String> {
-    let program = Program::compile(text).map_err(|errors| errors.to_string())?;
+pub(crate) fn compile_here(text: &str) -> Result<IdedExpr, String> {
+    let mut program = Program::compile(text).map_err(|errors| errors.to_string())?.expression().clone();
+    strict::with_errors(&mut program);
     if reading::read(&program).cost.depth > DEEPEST {
         return Err(format!("it is nested more than {DEEPEST} levels deep"));
     }
@@ -89,10 +91,10 @@ pub fn is_true_of_everything(text: &str) -> bool {
 }
 
 /// The truth that an expression gives for a value; null if it is neither true nor false.
-pub(crate) fn run_here(program: &Program, value: &Value) -> Result<Value, String> {
+pub(crate) fn run_here(program: &IdedExpr, value: &Value) -> Result<Value, String> {
     let mut context = Context::default();
     context.add_variable_from_value(VALUE, converted(value));
-    match program.execute(&context) {
+    match context.resolve(program) {
         Ok(cel::Value::Bool(truth)) => Ok(Value::Bool(truth)),
         Ok(_) => Ok(Value::Null),
         Err(error) => Err(error.to_string()),

@@ -235,3 +235,21 @@ fn names_that_an_expression_cannot_have_are_errors() {
         assert_eq!(found.into_findings()[0].rule, "bad-matcher");
     }
 }
+
+#[test]
+fn a_field_of_what_has_none_is_an_error_of_an_expression() {
+    for expression in
+        ["!value.gone", "value.gone == value.other", "value.a.b == false", "value.gone", "value.gone || value.gone"]
+    {
+        for seen in [json!("text"), json!(5), json!([1]), json!(null), json!({"a": "text"})] {
+            let mismatch = decoded("cel", &json!(expression).to_string()).judge(&seen).expect_err(expression);
+            assert!(mismatch.message.contains("cannot be judged"), "{expression} of {seen}: {}", mismatch.message);
+        }
+    }
+    for expression in
+        ["!has(value.gone)", "value.a.b == 1", "value['a'].b == 1", "value.a.size() == 1", "value.l.all(x, x.y > 0)"]
+    {
+        let seen = json!({"a": {"b": 1}, "l": [{"y": 1}, {"y": 2}]});
+        assert_eq!(decoded("cel", &json!(expression).to_string()).judge(&seen), Ok(()), "{expression}");
+    }
+}

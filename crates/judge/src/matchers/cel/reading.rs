@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use cel::Program;
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
 use mcprove_model::nearest;
 
@@ -73,9 +72,9 @@ pub(super) struct Reading {
 }
 
 /// Reads an expression.
-pub(super) fn read(program: &Program) -> Reading {
+pub(super) fn read(program: &IdedExpr) -> Reading {
     let mut reading = Reading::default();
-    reading.cost = reading.expression(program.expression(), &mut Vec::new());
+    reading.cost = reading.expression(program, &mut Vec::new());
     reading
 }
 
@@ -144,10 +143,12 @@ fn is_word(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cel::Program;
+
     use super::*;
 
     fn unknown(text: &str) -> Vec<String> {
-        read(&Program::compile(text).expect(text)).unknown.iter().map(Unknown::message).collect()
+        read(Program::compile(text).expect(text).expression()).unknown.iter().map(Unknown::message).collect()
     }
 
     #[test]
@@ -184,7 +185,7 @@ mod tests {
 
     #[test]
     fn costs_are_counted() {
-        let cost = |text: &str| read(&Program::compile(text).expect(text)).cost;
+        let cost = |text: &str| read(Program::compile(text).expect(text).expression()).cost;
         assert_eq!((cost("value.a.b == 1").loops, cost("value.a.b == 1").doublings), (0, 0));
         assert!(cost("value.map(a, a + a).map(a, a + a)").loops >= 2);
         assert!(cost("value.map(a, a + a).map(a, a + a)").doublings >= 2);
