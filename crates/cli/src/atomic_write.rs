@@ -53,6 +53,12 @@ pub(crate) fn write_within(folder: &Path, path: &Path, content: &[u8]) -> io::Re
     replace(&place, content, existing.filter(fs::Metadata::is_file))
 }
 
+/// Writes a file that is not there yet; a link at its place counts as one that is there.
+pub(crate) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(&unmarked(content)).inspect_err(|_| drop(fs::remove_file(path)))
+}
+
 /// Creates an event log, which is written bit by bit; a pipe must have a reader. Of the files that this process has read, it
 /// replaces only another log.
 pub(crate) fn create_log(path: &Path) -> io::Result<fs::File> {

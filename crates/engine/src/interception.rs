@@ -14,7 +14,7 @@ use mcprove_model::{
 };
 use mcprove_suite::recorded::REPEATABLE;
 use mcprove_suite::trajectories::WantedTrajectory;
-use mcprove_wire::{Message, Reply, ReplyBody, TappedMessage, classify};
+use mcprove_wire::{Message, Reply, ReplyBody, TappedMessage, classify, is_ambiguous};
 use serde_json::Value;
 
 use crate::expectations;
@@ -250,9 +250,14 @@ impl Interception {
                 Message::Batch(messages) => messages,
                 message => vec![message],
             };
+            let said = ObservedMessage { at_us, session, direction, body: &body };
+            let before = self.unreadable;
             for message in messages {
-                let said = ObservedMessage { at_us, session, direction, body: &body };
                 self.message(message, &said, &mut news, &mut events);
+            }
+            // The server may have read another message than this one.
+            if direction == Direction::Sent && self.unreadable == before && is_ambiguous(&body) {
+                self.observe_non_protocol(&said, &mut news);
             }
             kind
         } else {

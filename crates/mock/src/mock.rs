@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mcprove_model::FaultRule;
-use mcprove_wire::{Injector, Limits, Strike, Transport};
+use mcprove_wire::{Injector, Limits, Room, Strike, Transport};
 use serde_json::Value;
 
 use crate::clock::{Clock, RealClock};
@@ -16,6 +16,7 @@ use crate::issuer::IssuerOptions;
 use crate::manifest::Manifest;
 use crate::mutation::{Mutant, issuer_fault};
 use crate::recording::Recording;
+use crate::session::OPEN_REQUESTS;
 
 /// Source of a mock's answers. Clones share it.
 #[derive(Clone, Debug)]
@@ -81,6 +82,8 @@ pub(crate) struct Shared {
     /// Faults between the mock and its clients.
     pub(crate) injector: Injector,
     pub(crate) connections: AtomicU64,
+    /// Room for the requests of all clients that are not answered yet.
+    pub(crate) open: Room,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) handler: Option<Arc<dyn ToolHandler>>,
     pub(crate) mutant: Mutant,
@@ -110,6 +113,7 @@ impl Mock {
             faults,
             injector: Injector::for_mock(rules, options.seed),
             connections: AtomicU64::new(0),
+            open: Room::new(OPEN_REQUESTS),
             clock: options.clock,
             handler: options.handler,
             mutant: Mutant::new(options.mutation),

@@ -56,7 +56,10 @@ impl Mock {
             let mut lines = BoundedLines::new(reader, limit);
             let mut tasks = JoinSet::new();
             // A broken pipe is the end of the client like any other.
-            while let Some(part) = lines.next().await {
+            loop {
+                // A client that sends requests and does not read their answers is not read either.
+                sink.has_room().await;
+                let Some(part) = lines.next().await else { break };
                 let line = match part {
                     LinePart::Line(line) => line,
                     LinePart::Piece { is_last: false, .. } => continue,

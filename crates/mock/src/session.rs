@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mcprove_model::Revision;
+use mcprove_model::bounded_json::memory_of;
 use serde_json::{Value, json};
 use tokio::sync::{oneshot, watch};
 
@@ -14,8 +15,13 @@ use crate::manifest::{Change, Level, Manifest, Tool};
 use crate::message_sink::{MessageSink, OutgoingMessage};
 use crate::methods;
 use crate::mock::{Offer, Shared};
-use crate::rpc::{Ended, INVALID_REQUEST, Incoming, Refusal, Request, classify};
+use crate::rpc::{Ended, INTERNAL_ERROR, INVALID_REQUEST, Incoming, Refusal, Request, classify};
 use crate::tasks::Tasks;
+
+/// Memory for all requests that are not answered yet.
+pub(crate) const OPEN_REQUESTS: usize = 64 << 20;
+/// Memory of an open request besides its parameters: at most 16,384 are open.
+const ROOM_OF_REQUEST: usize = 4 << 10;
 
 /// The work a request makes.
 pub(crate) type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -140,8 +146,12 @@ impl Session {
     }
 
     fn work(self: &Arc<Self>, request: Request, sink: MessageSink) -> Option<Work> {
-        let (cancel, cancelled) = oneshot::channel();
         let key = request.id.to_string();
+        let Some(open) = self.mock.open.take(ROOM_OF_REQUEST + key.len() + memory_of(&request.params)) else {
+            sink.send(refused(&request.id, &Refusal::new(INTERNAL_ERROR, "too many requests are open")));
+            return None;
+        };
+        let (cancel, cancelled) = oneshot::channel();
         if self.kind == Kind::Lasting {
             let mut state = self.state();
             if state.running.contains_key(&key) {
@@ -154,6 +164,7 @@ impl Session {
         }
         let running = Running { session: Arc::clone(self), key };
         Some(Box::pin(async move {
+            let _open = open;
             let outcome = tokio::select! {
                 biased;
                 Ok(()) = cancelled => return,

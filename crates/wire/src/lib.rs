@@ -3,8 +3,10 @@
 //! Whatever a server does is data here ([`mcprove_model::Outcome`], [`OpenFailure`], oddities); only our own
 //! mistakes are errors. This is the one room that opens sockets and starts processes.
 
+mod ambiguous;
 mod bounded_lines;
 mod command;
+mod connections;
 mod fault;
 mod flood;
 mod frame_log;
@@ -29,6 +31,7 @@ mod raw_pipe;
 mod ready;
 mod relay;
 mod remove_folder;
+mod request_source;
 mod sandbox;
 mod session;
 mod sse_parser;
@@ -37,8 +40,10 @@ pub mod transport;
 mod watchdog;
 mod watched_program;
 
+pub use ambiguous::is_ambiguous;
 pub use bounded_lines::{BoundedLines, LinePart};
 pub use command::{Background, Captured, FilterCommand, captured_command, command_output, run_command, start_detached};
+pub use connections::{AnswerBody, Connection, Connections, OpenRequest, Room, TakenRoom};
 pub use fault::{Injector, Strike, inject_http, inject_lines};
 pub use host_pipe::{accept_pipe, connect_pipe};
 pub use limits::Limits;
@@ -53,9 +58,11 @@ pub use raw_http::{HttpRoute, RawReply, RawRequest, send_raw};
 pub use raw_pipe::{RawEnding, RawLine, RawPipe};
 pub use ready::wait_until_reachable;
 pub use relay::{
-    ClientEnds, HttpRelay, Order, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable, relay_lines, relay_stdio,
+    ClientEnds, HttpRelay, Order, RelayEnd, Tap, TappedMessage, TappedMessages, Upstream, Why, pass_readable,
+    relay_lines, relay_stdio,
 };
 pub use remove_folder::remove_folder;
+pub use request_source::{Authority, RequestSource};
 pub use sandbox::{
     CONFINED, Caches, Refusal, SandboxPolicy, SandboxSetup, SandboxSupport, prepare_sandbox, refusal_in, run_confined,
     sandbox_support, writable_paths,

@@ -81,6 +81,13 @@ HOSTILE = {
     "two content types": {"headers": {"content-type": "text/plain, application/json"}},
     "another path": {"path": "/admin"},
     "a path above": {"path": "/mcp/../admin"},
+    "another name behind a bracket": {"headers": {"host": "[::1].evil.example"}},
+    "another name behind a slash": {"headers": {"host": "127.0.0.1/evil.example"}},
+    "another name behind user information": {"headers": {"host": "127.0.0.1:80@evil.example"}},
+    "a port that is none": {"headers": {"host": "127.0.0.1:evil"}},
+    "an origin with user information": {"headers": {"origin": "http://127.0.0.1:80@evil.example"}},
+    "an origin behind a bracket": {"headers": {"origin": "http://[::1].evil.example"}},
+    "an origin with a path": {"headers": {"origin": "http://127.0.0.1/evil.example"}},
     "an encoded path": {"path": "/%2e%2e/admin"},
     "a whole URL": {"path": "http://evil.example/mcp"},
     "GET of another path": {"method": "GET", "path": "/admin", "body": b""},
@@ -102,6 +109,51 @@ for door, given in DOORS.items():
     ATTACKS.append(Attack(f"{door}: an honest request", given["argv"], dict(given.get("files", {})), http=given.get("http"), codes={0, 130}, seconds=30, **asking({200})))
 for name, how in HOSTILE.items():
     ATTACKS.append(Attack(f"ui: {name}", ["ui", "--no-open", "--server", "{evil} honest"], codes={0, 130}, seconds=30, **asking(REFUSED | {401}, **{"path": "/api/runs", **how})))
+
+
+def sent_raw(head, path="/mcp"):
+    """Sends a head as it is, and remembers the status; `{host}` is the right one."""
+
+    def drive(process, place):
+        where = address(process, place)
+        one = socket.create_connection(where[:2], timeout=5)
+        host = f"{where[0]}:{where[1]}".encode()
+        one.sendall(head.replace(b"{host}", host).replace(b"{path}", path.encode()))
+        one.settimeout(5)
+        try:
+            said = one.recv(1 << 16)
+        except OSError as error:
+            said = repr(error).encode()
+        (place.tmp.parent / "got").write_bytes(said)
+        process.send_signal(2)
+
+    def check(place, stdout, stderr, code):
+        said = (place.tmp.parent / "got").read_bytes()
+        status = int(said.split()[1]) if said.startswith(b"HTTP/1.") else 0
+        return [] if status in REFUSED | {401} else [f"answered {said[:200]!r}"]
+
+    return {"drive": drive, "check": check}
+
+
+FIELDS = b"content-type: application/json\r\naccept: application/json, text/event-stream\r\n"
+LENGTH = b"content-length: %d\r\n" % len(INIT)
+CHUNKED = b"%x\r\n%s\r\n0\r\n\r\n" % (len(INIT), INIT)
+HEADS = {
+    "two hosts": b"POST {path} HTTP/1.1\r\nhost: {host}\r\nhost: evil.example\r\n" + FIELDS + LENGTH + b"\r\n" + INIT,
+    "two origins": b"POST {path} HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}\r\norigin: http://evil.example\r\n" + FIELDS + LENGTH + b"\r\n" + INIT,
+    "the URL of another host": b"POST http://evil.example{path} HTTP/1.1\r\nhost: {host}\r\n" + FIELDS + LENGTH + b"\r\n" + INIT,
+    "a target with a space": b"POST {path} /admin HTTP/1.1\r\nhost: {host}\r\n" + FIELDS + LENGTH + b"\r\n" + INIT,
+    "a field without a colon": b"POST {path} HTTP/1.1\r\nhost: {host}\r\nGarbage\r\n" + FIELDS + LENGTH + b"\r\n" + INIT,
+    "a coding behind a control character": b"POST {path} HTTP/1.1\r\nhost: {host}\r\n" + FIELDS + b"transfer-encoding:\x0bchunked\r\n\r\n" + CHUNKED,
+    "chunks with HTTP/1.0": b"POST {path} HTTP/1.0\r\nhost: {host}\r\n" + FIELDS + b"transfer-encoding: chunked\r\n\r\n" + CHUNKED,
+}
+for name, head in HEADS.items():
+    for door, given in DOORS.items():
+        ATTACKS.append(Attack(f"{door}: {name}", given["argv"], dict(given.get("files", {})), http=given.get("http"), codes={0, 130}, seconds=30, raw_output=False, **sent_raw(head)))
+    ATTACKS.append(Attack(f"mcp: {name}", ["mcp", "--http", "127.0.0.1:0"], codes={0, 130}, seconds=30, **sent_raw(head)))
+    ATTACKS.append(Attack(f"ui: {name}", ["ui", "--no-open"], codes={0, 130}, seconds=30, **sent_raw(head, "/api/state")))
+# The parser of the others drops a fragment.
+ATTACKS.append(Attack("intercept: a target with a fragment", DOORS["intercept"]["argv"], http="honest", codes={0, 130}, seconds=30, **sent_raw(b"POST {path}#x HTTP/1.1\r\nhost: {host}\r\n" + FIELDS + LENGTH + b"\r\n" + INIT)))
 ATTACKS.append(Attack("ui: the page without its token", ["ui", "--no-open"], codes={0, 130}, seconds=30, **asking(REFUSED | {401}, method="GET", path="/api/runs", body=b"")))
 
 
@@ -156,12 +208,88 @@ def sessions(count):
     return {"drive": drive}
 
 
+def endless(count):
+    """Bodies that do not end, at once, for some seconds; an honest client is answered afterwards."""
+
+    def drive(process, place):
+        where = address(process, place)
+        until = time.time() + 8
+
+        def send():
+            try:
+                one = socket.create_connection(where[:2], timeout=2)
+                one.sendall(b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 1000000000000\r\n\r\n")
+                while time.time() < until:
+                    one.sendall(b" " * (1 << 20))
+            except OSError:
+                pass
+
+        senders = [threading.Thread(target=send) for _ in range(count)]
+        [sender.start() for sender in senders]
+        [sender.join() for sender in senders]
+        try:
+            got = ask(where)[0]
+        except (OSError, http.client.HTTPException) as error:
+            got = repr(error)
+        (place.tmp.parent / "got").write_text(str(got))
+        process.send_signal(2)
+
+    def check(place, stdout, stderr, code):
+        got = (place.tmp.parent / "got").read_text()
+        return [] if got == "200" else [f"an honest client got {got}"]
+
+    return {"drive": drive, "check": check}
+
+
+def poured(messages):
+    """Writes messages to standard input as long as they are taken, at most 10 s."""
+
+    def drive(process, place):
+        import os
+
+        os.set_blocking(process.stdin.fileno(), False)
+        until = time.time() + 10
+        rest = b""
+        for message in messages():
+            rest = message
+            while rest and time.time() < until and process.poll() is None:
+                try:
+                    rest = rest[os.write(process.stdin.fileno(), rest):]
+                except BlockingIOError:
+                    time.sleep(0.01)
+                except OSError:
+                    return
+            if time.time() >= until:
+                break
+        process.send_signal(15)
+
+    return {"drive": drive}
+
+
+def numbered(message, count):
+    return lambda: (b"".join(json.dumps({**message, "id": at * 200 + each}).encode() + b"\n" for each in range(200)) for at in range(count // 200))
+
+
+HANGS = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "echo", "arguments": {}}}
+SHOOK = lambda: [INIT + b"\n"]
+MOCK = ["mock", "--tools-from", "m.yaml"]
+for name, argv, messages in [
+    ("calls of a tool that hangs", [*MOCK, "--fault", "echo=hang"], numbered(HANGS, 2_000_000)),
+    ("calls of a slow tool", [*MOCK, "--fault", "echo=slow:60000"], numbered(HANGS, 2_000_000)),
+    ("long calls of a tool that hangs", [*MOCK, "--fault", "echo=hang"], numbered({**HANGS, "params": {"name": "echo", "arguments": {"a": "x" * 200_000}}}, 4_000)),
+]:
+    ATTACKS.append(Attack(f"{argv[0]}: {name} without an end", argv, {"m.yaml": MANIFEST}, codes={0, 1, 2, 130, 143}, seconds=60, memory=300 << 20, raw_output=True, output=1 << 30,
+                          **poured(lambda messages=messages: (part for parts in (SHOOK(), messages()) for part in parts))))
+
+
 for door, given in DOORS.items():
     def one(name, how, door=door, given=given, **more):
         return Attack(f"{door}: {name}", given["argv"], dict(given.get("files", {})), http=given.get("http"), codes={0, 130}, **{"seconds": 60, **how, **more})
 
     ATTACKS += [
         one("300 idle connections", crowd(300, b"")),
+        one("3,000 heads that do not end", crowd(3_000, b"POST /mcp HTTP/1.1\r\nhost: 127"), memory=200 << 20),
+        one("twelve bodies without an end", endless(12), memory=400 << 20),
         one("300 heads that do not end", crowd(300, b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ")),
         one("100 bodies that do not come", crowd(100, b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 1000000000\r\n\r\n{")),
         one("a head of a megabyte", crowd(1, b"POST /mcp HTTP/1.1\r\nx: " + b"h" * (1 << 20))),

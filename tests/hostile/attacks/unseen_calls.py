@@ -39,6 +39,16 @@ SENT = {
     "single quotes": CALL.replace('"', "'").encode() + b"\n",
     "a comment": CALL.replace("{", "{/*x*/", 1).encode() + b"\n",
     "an id that is a list": CALL.replace('"id":2', '"id":[2]').encode() + b"\n",
+    "the name twice": CALL.replace('"name"', '"name":"echo","name"').replace('"echo","arguments"', '"other","arguments"').encode() + b"\n",
+    "the name twice, once escaped": CALL.replace('"echo",', '"echo","n\\u0061me":"other",').encode() + b"\n",
+    "the name in another case": CALL.replace('"name"', '"name":"other","Name"').encode() + b"\n",
+    "the params twice": CALL.replace('}}}', '}},"params":{"name":"other"}}').encode() + b"\n",
+    "the params in another case": CALL.replace('"params"', '"Params"').replace("}}}", '}},"params":{"name":"other"}}').encode() + b"\n",
+    "the params with a long s": CALL.replace('"params"', '"param\u017f"').encode() + b"\n",
+    "the method in another case": CALL.replace('"method"', '"method":"ping","METHOD"').encode() + b"\n",
+    "the method only in another case": CALL.replace('"method"', '"Method"').encode() + b"\n",
+    "the method as a list": CALL.replace('"tools/call"', '["tools/call"]').encode() + b"\n",
+    "the method twice in a batch": f"[{CALL}]\n".replace('"method"', '"method":"ping","method"').encode(),
     "an id of a megabyte": CALL.replace('"id":2', '"id":"' + "i" * (1 << 20) + '"').encode() + b"\n",
 }
 ABSENT = "name: nothing is called\ntrajectory:\n  - {type: absence, tools: [echo]}\n"
@@ -73,7 +83,7 @@ def not_passed_on(place, stdout, stderr, code):
     return ["what cannot be read was passed on"] if b"forbidden" in seen else []
 
 
-UNREADABLE = ["a call cut by a line feed", "invalid UTF-8", "300 levels", "no jsonrpc", "text before it", "text after it", "NUL before it", "UTF-16", "a trailing comma", "single quotes", "a comment", "two on a line"]
+UNREADABLE = ["a call cut by a line feed", "invalid UTF-8", "300 levels", "no jsonrpc", "text before it", "text after it", "NUL before it", "UTF-16", "a trailing comma", "single quotes", "a comment", "two on a line", "the name twice", "the name in another case", "the params twice", "the method in another case"]
 ATTACKS += [
     Attack(f"{name} is not passed on under --strict", ["intercept", "--strict", "--events", "out/log.ndjson", "--timeout", "5s", *subject("passive")],
            stdin=f"{INIT}\n{READY}\n".encode() + SENT[name], seconds=30, check=not_passed_on, raw_output=True)

@@ -13,7 +13,7 @@ use mcprove_suite::recorded::{Recorded, RecordedCall, RecordedRequest, WrittenSu
 use mcprove_suite::trajectories::{WantedTrajectory, trajectories};
 use mcprove_suite::{duration, load};
 use mcprove_wire::{
-    ClientEnds, HttpRelay, Injector, Order, Program, RelayEnd, Tap, TappedMessage, Upstream, Why, pass_readable,
+    ClientEnds, HttpRelay, Injector, Order, Program, RelayEnd, Tap, TappedMessages, Upstream, Why, pass_readable,
     relay_stdio,
 };
 use serde_json::{Value, json};
@@ -236,7 +236,7 @@ impl InterceptRun<'_> {
     async fn listen(
         &mut self,
         mut interception: Interception,
-        heard: &mut mpsc::Receiver<TappedMessage>,
+        heard: &mut TappedMessages,
     ) -> (Interception, LiveCalls) {
         let live = LiveCalls::begin();
         let is_told = self.context.verbosity != Verbosity::Quiet;

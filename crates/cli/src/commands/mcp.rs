@@ -4,6 +4,7 @@ mod budget;
 mod commands;
 mod folder;
 mod program;
+mod reads;
 mod servers;
 mod tools;
 mod write;

@@ -37,16 +37,26 @@ impl<'b> Blobs<'b> {
         };
         let size = size(bytes.len());
         let Some(folder) = self.folder else { return Ok(format!("[{kind}, {}, {size}]", escape_terminal_line(mime))) };
-        let path = folder.join(format!("{}-{}.{}", self.stem, self.count, extension(mime)));
-        let failed = |error: std::io::Error| {
+        let path = self.write(folder, mime, &bytes).map_err(|(path, error)| {
             let message = format!("`{}` could not be written: {error}", path.display());
             Failure::new(message, "give `--media` a folder that can be written")
-        };
-        fs::create_dir_all(folder).map_err(failed)?;
-        atomic_write::write(&path, &bytes).map_err(failed)?;
+        })?;
         let line = format!("[{kind}, {}, {size}: saved to {}]", escape_terminal_line(mime), path.display());
         self.saved.push(path);
         Ok(line)
+    }
+
+    /// Writes a file under the next name that is free: what is there stays, and a link leads nowhere.
+    fn write(&mut self, folder: &Path, mime: &str, bytes: &[u8]) -> Result<PathBuf, (PathBuf, std::io::Error)> {
+        fs::create_dir_all(folder).map_err(|error| (folder.to_owned(), error))?;
+        loop {
+            let path = folder.join(format!("{}-{}.{}", self.stem, self.count, extension(mime)));
+            match atomic_write::write_new(&path, bytes) {
+                Ok(()) => return Ok(path),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => self.count += 1,
+                Err(error) => return Err((path, error)),
+            }
+        }
     }
 }
 

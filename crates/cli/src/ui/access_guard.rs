@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::io::Read as _;
 
-use hyper::HeaderMap;
+use hyper::header::HeaderValue;
+use hyper::{HeaderMap, Uri};
+use mcprove_wire::{Authority, RequestSource};
 
 /// The secrets of one run of the page.
 pub(super) struct Guard {
@@ -26,14 +28,14 @@ impl Guard {
 
     /// True if `Host` is this server, and `Origin`, where there is one, this page. A foreign name that resolves to this
     /// machine (DNS rebinding) has another `Host`.
-    pub(super) fn is_same_origin(&self, headers: &HeaderMap) -> bool {
-        let field = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-        let is_own = |authority: &str| {
-            ["127.0.0.1", "localhost"].iter().any(|host| authority == format!("{host}:{}", self.port))
-        };
-        let host = field("host").is_some_and(is_own);
-        let origin = field("origin").is_none_or(|origin| origin.strip_prefix("http://").is_some_and(is_own));
-        host && origin
+    pub(super) fn is_same_origin(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        let fields = |name: &str| headers.get_all(name).iter().map(HeaderValue::as_bytes).collect::<Vec<_>>();
+        let (hosts, origins) = (fields("host"), fields("origin"));
+        let target = uri.authority().map(hyper::http::uri::Authority::as_str);
+        let Ok(source) = RequestSource::read(hosts.into_iter(), origins.into_iter(), target) else { return false };
+        let is_own =
+            |named: &Authority<'_>| named.port == Some(self.port) && ["127.0.0.1", "localhost"].contains(&named.host);
+        is_own(&source.host) && source.origin.is_none_or(|(scheme, page)| scheme == "http" && is_own(&page))
     }
 
     /// Gives the key for the token; once.
@@ -78,7 +80,11 @@ mod tests {
     use super::*;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value"))).collect()
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(*name, value.parse().expect("a value"));
+        }
+        headers
     }
 
     #[test]
@@ -89,7 +95,7 @@ mod tests {
             &[("host", "localhost:4000"), ("origin", "http://localhost:4000")],
             &[("host", "127.0.0.1:4000"), ("origin", "http://127.0.0.1:4000")],
         ] {
-            assert!(guard.is_same_origin(&headers(own)), "{own:?}");
+            assert!(guard.is_same_origin(&Uri::from_static("/"), &headers(own)), "{own:?}");
         }
         for foreign in [
             &[][..],
@@ -99,9 +105,14 @@ mod tests {
             &[("host", "127.0.0.1:4000"), ("origin", "http://127.0.0.1:3000")],
             &[("host", "127.0.0.1:4000"), ("origin", "null")],
             &[("host", "127.0.0.1:4000"), ("origin", "https://127.0.0.1:4000")],
+            &[("host", "127.0.0.1:4000"), ("host", "evil.example")],
+            &[("host", "127.0.0.1:4000"), ("origin", "http://127.0.0.1:4000"), ("origin", "http://evil.example")],
         ] {
-            assert!(!guard.is_same_origin(&headers(foreign)), "{foreign:?}");
+            assert!(!guard.is_same_origin(&Uri::from_static("/"), &headers(foreign)), "{foreign:?}");
         }
+        let own = headers(&[("host", "127.0.0.1:4000")]);
+        assert!(guard.is_same_origin(&Uri::from_static("http://127.0.0.1:4000/"), &own));
+        assert!(!guard.is_same_origin(&Uri::from_static("http://evil.example/"), &own));
     }
 
     #[test]

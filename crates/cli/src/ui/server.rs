@@ -11,7 +11,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use mcprove_wire::Listener;
+use mcprove_wire::{AnswerBody, Connections, Listener};
 use serde_json::{Value, json};
 
 use super::access_guard::Guard;
@@ -20,6 +20,10 @@ use super::body::Reply;
 
 /// The longest request body: a file that is uploaded as base64 is an argument.
 const LONGEST: usize = 64 << 20;
+/// Maximum number of connections.
+const CONNECTIONS: usize = 256;
+/// Bytes that a connection reads ahead; the head of a request is not longer.
+const BUFFER: usize = 64 << 10;
 /// The longest body of a request without a key.
 const LONGEST_LOGIN: usize = 4 << 10;
 
@@ -39,27 +43,40 @@ pub(crate) async fn serve(settings: Settings, port: u16, ready: impl FnOnce(&str
     let port = listener.address().port();
     let guard = Rc::new(Guard::new(port));
     let api = Api::new(settings);
+    let open = Connections::new(CONNECTIONS);
     ready(&format!("http://127.0.0.1:{port}/?token={}", guard.token().unwrap_or_default()));
     loop {
         let Ok(stream) = listener.accept().await else {
             // Most likely there are too many connections.
+            open.make_room();
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             continue;
         };
+        // One that is not taken is closed.
+        let Some(connection) = open.admit() else { continue };
         let (guard, api) = (Rc::clone(&guard), Rc::clone(&api));
         tokio::task::spawn_local(async move {
             let service = service_fn(|request| {
                 let (guard, api) = (Rc::clone(&guard), Rc::clone(&api));
-                async move { Ok::<_, Infallible>(answer(request, &guard, &api).await) }
+                connection.heard();
+                // Without the key, a connection can be closed for another one.
+                let request_open = guard.has_key(Request::headers(&request)).then(|| connection.request());
+                async move {
+                    let answer = answer(request, &guard, &api).await;
+                    Ok::<_, Infallible>(answer.map(|body| AnswerBody::new(body, request_open)))
+                }
             });
             // A connection that breaks is the browser's business.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+            tokio::select! {
+                _ = http1::Builder::new().max_buf_size(BUFFER).serve_connection(TokioIo::new(stream), service) => {}
+                () = connection.over() => {}
+            }
         });
     }
 }
 
 async fn answer(request: Request<Incoming>, guard: &Guard, api: &Rc<Api>) -> Response<Reply> {
-    if !guard.is_same_origin(request.headers()) {
+    if !guard.is_same_origin(request.uri(), request.headers()) {
         return json_reply(StatusCode::FORBIDDEN, &json!({"error": "this host or origin may not ask"}));
     }
     let path = request.uri().path().to_owned();

@@ -114,3 +114,32 @@ fn a_conversation_without_end_is_not_kept_without_end() {
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(said[0].starts_with("237 requests or replies were not kept"), "{said:?}");
 }
+
+#[test]
+fn a_call_that_a_server_may_read_differently_is_unreadable() {
+    let judged = |line: &str| {
+        let mut events = Events::default();
+        let mut listening = Interception::begin(about(), &mut events);
+        let said = TappedMessage {
+            at_us: 1,
+            session: 0,
+            direction: Direction::Sent,
+            part: WirePart::Message,
+            body: line.as_bytes().to_vec().into(),
+        };
+        listening.observe(said, &mut events);
+        listening.unreadable
+    };
+    let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"good","arguments":{}}}"#;
+    assert_eq!(judged(call), 0);
+    for odd in [
+        call.replace(r#""name":"good""#, r#""name":"evil","name":"good""#),
+        call.replace(r#""name":"good""#, r#""name":"good","Name":"evil""#),
+        call.replace("}}}", r#"}},"params":{"name":"evil"}}"#),
+        call.replace("}}}", r#"}},"Params":{"name":"evil"}}"#),
+        call.replace(r#""tools/call""#, r#"["tools/call"]"#),
+        call.replace("method", "Method"),
+    ] {
+        assert_eq!(judged(&odd), 1, "{odd}");
+    }
+}

@@ -364,10 +364,13 @@ impl Client {
             exchange = session.go_on(exchange, &params, open.sent + self.shared.options.timeout).await;
             ended = Instant::now();
         }
-        if open.judged {
+        let revision = session.negotiated().revision;
+        let verdict = self.shared.references[open.call].verdict(call, &exchange, open.judged, revision);
+        // Of a reply whose content cannot be compared, only its shape is judged: that is no check passed.
+        let is_wrong = matches!(verdict, CallVerdict::Failed(LoadError::WrongReply, _));
+        if open.judged && (is_wrong || self.shared.references[open.call].judges(call)) {
             pace.recorder.checked(open.intended);
         }
-        let verdict = self.shared.references[open.call].verdict(call, &exchange, open.judged);
         let OpenCall { call, intended, sent, concurrent, .. } = open;
         pace.recorder.ended(Ended { call, intended, sent, at: ended, concurrent, verdict });
         if self.used.is_multiple_of(FORGET) || !session.is_open() {
@@ -433,7 +436,7 @@ impl Shared {
     /// True if the reply to the next call is one of those that are judged.
     fn is_judged(&self, call: usize) -> bool {
         let number = self.started[call].fetch_add(1, Ordering::Relaxed);
-        is_sampled(number, self.options.check_every.max(1)) && self.references[call].judges(&self.calls[call])
+        is_sampled(number, self.options.check_every.max(1))
     }
 }
 

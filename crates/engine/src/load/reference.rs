@@ -1,7 +1,10 @@
 //! The replies that calls get when they are alone: a call that fails alone says nothing about a load, and a reply under load
 //! that differs from the one alone is wrong.
 
-use mcprove_model::{Exchange, Finding, LoadError, Observation, Outcome, Refused, shorten, text_of_tool_result};
+use mcprove_judge::reply_shape::{ReplyKind, refused_shape};
+use mcprove_model::{
+    Exchange, Finding, LoadError, Observation, Outcome, Refused, Revision, shorten, text_of_tool_result,
+};
 use mcprove_wire::Session;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -75,7 +78,13 @@ impl Reference {
     }
 
     /// The verdict on a reply; `judged` where it is one of those that are compared.
-    pub(super) fn verdict(&self, call: &LoadCall, exchange: &Exchange, judged: bool) -> CallVerdict {
+    pub(super) fn verdict(
+        &self,
+        call: &LoadCall,
+        exchange: &Exchange,
+        judged: bool,
+        revision: Revision,
+    ) -> CallVerdict {
         let is_judged_error = call.expect.is_some() && matches!(exchange.outcome, Outcome::Error(_));
         match failure_of(&exchange.outcome) {
             Some((LoadError::ToolError, _)) if self.is_error => {}
@@ -84,6 +93,9 @@ impl Reference {
         }
         if !judged {
             return CallVerdict::Good;
+        }
+        if let Some(refused) = refused_by_clients(call, exchange, revision) {
+            return CallVerdict::Failed(LoadError::WrongReply, refused);
         }
         if let Some(wrong) = judge_by_suite(call, exchange) {
             return CallVerdict::Failed(LoadError::WrongReply, wrong);
@@ -95,6 +107,25 @@ impl Reference {
             _ => CallVerdict::Good,
         }
     }
+}
+
+/// The reason why clients do not take a result, whatever is expected of it.
+fn refused_by_clients(call: &LoadCall, exchange: &Exchange, revision: Revision) -> Option<String> {
+    let Outcome::Result(result) = &exchange.outcome else { return None };
+    let kind = match &call.request {
+        LoadRequest::Tool { .. } => ReplyKind::CallTool,
+        LoadRequest::Other { method, .. } => match &**method {
+            "resources/read" => ReplyKind::ReadResource,
+            "prompts/get" => ReplyKind::GetPrompt,
+            "completion/complete" => ReplyKind::Complete,
+            "tools/list" => ReplyKind::ListTools,
+            "resources/list" => ReplyKind::ListResources,
+            "resources/templates/list" => ReplyKind::ListResourceTemplates,
+            "prompts/list" => ReplyKind::ListPrompts,
+            _ => return None,
+        },
+    };
+    refused_shape(kind, revision, result).map(|fault| shorten(&fault, EXAMPLE).into_owned())
 }
 
 /// The first check of a suite that does not hold.

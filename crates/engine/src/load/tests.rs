@@ -417,6 +417,48 @@ async fn a_server_that_answers_wrongly_under_load_is_named_and_one_that_varies_i
 }
 
 #[tokio::test(start_paused = true)]
+async fn replies_that_no_client_takes_are_wrong_also_where_they_are_the_same_each_time() {
+    let broken = |peer| {
+        serve(peer, |_, _| async move {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Some(json!({"content": "good"}))
+        });
+    };
+    let alone = [Some(json!({"content": "good"})), None];
+    for result in alone {
+        let mut calls = calls_of(&["echo"]);
+        calls.references = vec![Reference { result, ..Reference::default() }];
+        let (_, stop) = Stopper::pair();
+        let around = Surroundings {
+            sessions: Sessions::Peer(broken),
+            meter: Arc::new(LoadMeter::default()),
+            stop,
+            is_virtual: true,
+        };
+        let options = LoadOptions { check_every: 10, ..options(constant(4.0, 2), false) };
+        let (record, _) =
+            drive(&options, &calls, &around).await.unwrap_or_else(|failure| panic!("{}", failure.message));
+        let wrong = record.errors().get(&LoadError::WrongReply).map_or(0, |errors| errors.count);
+        assert!(wrong > 50 && wrong == record.checked, "{wrong} of {}", record.checked);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_without_a_judged_reply_says_so() {
+    let quick = |peer| serve(peer, |number, _| async move { Some(text(&number.to_string())) });
+    let mut calls = calls_of(&["echo"]);
+    calls.references = vec![Reference::default()];
+    let (_, stop) = Stopper::pair();
+    let around =
+        Surroundings { sessions: Sessions::Peer(quick), meter: Arc::new(LoadMeter::default()), stop, is_virtual: true };
+    let (record, _) = drive(&options(constant(100.0, 2), true), &calls, &around)
+        .await
+        .unwrap_or_else(|failure| panic!("{}", failure.message));
+    let said: Vec<_> = findings(&record).into_iter().map(|finding| (finding.rule, finding.severity)).collect();
+    assert_eq!((record.checked, said), (0, vec![("unsteady-reply".into(), mcprove_model::Severity::Note)]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn every_tool_is_judged_whatever_the_number_of_tools() {
     // The second of two tools is wrong after its first reply; a tenth of the replies is judged.
     let wrong = |peer| {

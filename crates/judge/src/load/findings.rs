@@ -20,6 +20,7 @@ pub fn findings(load: &LoadRecord) -> Vec<Finding> {
     let mut found = not_opened(load);
     found.extend(failed_calls(load));
     found.extend(no_call(load));
+    found.extend(nothing_compared(load));
     found.extend(growth(load));
     found.extend(slower_with_clients(load));
     found
@@ -128,6 +129,15 @@ fn begin_of_failures(load: &LoadRecord, concurrent: u64) -> String {
 fn no_call(load: &LoadRecord) -> Option<Finding> {
     (load.total() == 0 && !load.interrupted).then(|| {
         Finding::error("no-load", "no call was made in the measured time").help("raise `--duration` or the rate")
+    })
+}
+
+/// Replies whose content was not compared, because no call answers the same twice.
+fn nothing_compared(load: &LoadRecord) -> Option<Finding> {
+    (load.checked == 0 && load.answered() > 0 && load.plan.check_every > 0).then(|| {
+        let text =
+            "the content of no reply was judged: no call answers the same each time, and no test says what to expect";
+        Finding::note("unsteady-reply", text).help("load the tests of a suite, whose `expect` judges replies")
     })
 }
 

@@ -9,10 +9,9 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use serde_json::Value;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
-use crate::message_sink::OutgoingMessage;
+use crate::message_sink::{Outbox, OutgoingMessage};
 use crate::mutation::Mutant;
 
 /// The content of a response.
@@ -27,7 +26,7 @@ pub(super) enum Body {
 pub(super) struct Events {
     /// A message that came before it was known that there would be a stream.
     pub(super) first: Option<OutgoingMessage>,
-    pub(super) messages: Option<UnboundedReceiver<OutgoingMessage>>,
+    pub(super) messages: Option<Outbox>,
     /// Effect of a disconnection of the client.
     pub(super) leaving: Leaving,
     /// Changes to outgoing messages.
@@ -43,7 +42,7 @@ pub(super) enum Leaving {
     /// Nothing: until 2025-11-25 a disconnection does not cancel anything.
     Stay,
     /// The messages wait for the next stream.
-    GiveBack(Arc<Mutex<Option<UnboundedReceiver<OutgoingMessage>>>>),
+    GiveBack(Arc<Mutex<Option<Outbox>>>),
 }
 
 /// Task that is aborted when the last owner drops this.

@@ -23,10 +23,9 @@ use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use mcprove_model::{Era, Revision, bounded_json};
-use mcprove_wire::inject_http;
+use mcprove_wire::{AnswerBody, Connection, Connections, Room, inject_http};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 
 pub use listener::HttpListener;
@@ -34,7 +33,7 @@ pub use listener::HttpListener;
 use crate::Mock;
 use crate::era::named_revision;
 use crate::issuer::{Issuer, IssuerReply};
-use crate::message_sink::{MessageSink, OutgoingMessage};
+use crate::message_sink::{MessageSink, Outbox, OutgoingMessage};
 use crate::mutation::{Inward, Mutant, Web};
 use crate::rpc::{INVALID_REQUEST, Incoming, Layer, Refusal, classify, read};
 use crate::session::{Kind, Session, Work};
@@ -42,6 +41,12 @@ use body::{Body, CancelOnDrop, Events, Leaving};
 
 /// The longest message that is read.
 const LONGEST: usize = 64 << 20;
+/// Bytes of all messages that are being read at a time.
+const BODIES: usize = 128 << 20;
+/// Maximum number of connections.
+const CONNECTIONS: usize = 2048;
+/// Bytes that a connection reads ahead; the head of a request is not longer.
+const BUFFER: usize = 64 << 10;
 /// Pause when a connection cannot be accepted, most likely because there are too many.
 const BUSY: Duration = Duration::from_millis(50);
 
@@ -50,6 +55,7 @@ impl Mock {
     pub async fn serve_http(&self, http_listener: HttpListener, until: impl Future<Output = ()>) {
         let endpoint = Arc::new(Endpoint::new(self, http_listener.is_local(), &http_listener.origin()));
         let mut connections = JoinSet::new();
+        let open = Connections::new(CONNECTIONS);
         tokio::pin!(until);
         loop {
             let stream = tokio::select! {
@@ -57,10 +63,20 @@ impl Mock {
                 accepted = http_listener.accept() => accepted,
             };
             let Ok(stream) = stream else {
+                open.make_room();
                 tokio::time::sleep(BUSY).await;
                 continue;
             };
-            connections.spawn(serve_connection(Arc::clone(&endpoint), stream));
+            // One that is not taken is closed.
+            if let Some(connection) = open.admit() {
+                let endpoint = Arc::clone(&endpoint);
+                connections.spawn(async move {
+                    tokio::select! {
+                        () = serve_connection(endpoint, stream, Some(Arc::clone(&connection))) => {}
+                        () = connection.over() => {}
+                    }
+                });
+            }
             while connections.try_join_next().is_some() {}
         }
         endpoint.close();
@@ -71,31 +87,36 @@ impl Mock {
         let endpoint = Arc::new(Endpoint::new(self, true, "http://127.0.0.1"));
         Arc::new(move || {
             let (near, far) = tokio::io::duplex(64 << 10);
-            tokio::spawn(serve_connection(Arc::clone(&endpoint), far));
+            tokio::spawn(serve_connection(Arc::clone(&endpoint), far, None));
             near
         })
     }
 }
 
-async fn serve_connection(endpoint: Arc<Endpoint>, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+async fn serve_connection(
+    endpoint: Arc<Endpoint>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    connection: Option<Arc<Connection>>,
+) {
     let injector = endpoint.mock.shared.injector.clone();
     if !injector.is_needed() {
-        return serve_healthy_connection(endpoint, stream).await;
+        return serve_healthy_connection(endpoint, stream, connection).await;
     }
     let (near, far) = tokio::io::duplex(64 << 10);
-    tokio::join!(inject_http(&injector, stream, near), serve_healthy_connection(endpoint, far));
+    tokio::join!(inject_http(&injector, stream, near), serve_healthy_connection(endpoint, far, connection));
 }
 
 async fn serve_healthy_connection(
     endpoint: Arc<Endpoint>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    connection: Option<Arc<Connection>>,
 ) {
     let service = service_fn(|request| {
-        let endpoint = Arc::clone(&endpoint);
-        async move { Ok::<_, Infallible>(endpoint.answer(request).await) }
+        let (endpoint, connection) = (Arc::clone(&endpoint), connection.clone());
+        async move { Ok::<_, Infallible>(endpoint.answer(request, connection.as_deref()).await) }
     });
     // A connection that breaks is the client's business.
-    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+    let _ = http1::Builder::new().max_buf_size(BUFFER).serve_connection(TokioIo::new(stream), service).await;
 }
 
 /// A reply as a mutation changes it; several messages become a stream.
@@ -126,6 +147,8 @@ struct Endpoint {
     stateless: Arc<Session>,
     sessions: Mutex<HashMap<String, Held>>,
     requests: AtomicU64,
+    /// Room for the bodies that are being read.
+    bodies: Room,
     /// The authorization server that guards it.
     issuer: Option<Issuer>,
 }
@@ -135,7 +158,7 @@ struct Endpoint {
 struct Held {
     session: Arc<Session>,
     /// Messages that belong to no request, until a client listens for them.
-    general: Arc<Mutex<Option<UnboundedReceiver<OutgoingMessage>>>>,
+    general: Arc<Mutex<Option<Outbox>>>,
     /// Time of its last use, in requests of all sessions.
     used: Arc<AtomicU64>,
 }
@@ -152,7 +175,7 @@ impl Endpoint {
         let stateless = Session::new(Arc::clone(&mock.shared), Kind::Stateless, nowhere);
         let issuer = mock.shared.issuer.as_ref().map(|options| Issuer::new(origin, options));
         let (mock, sessions, requests) = (mock.clone(), Mutex::default(), AtomicU64::new(0));
-        Self { mock, local_only, stateless, sessions, requests, issuer }
+        Self { mock, local_only, stateless, sessions, requests, bodies: Room::new(BODIES), issuer }
     }
 
     fn close(&self) {
@@ -162,15 +185,49 @@ impl Endpoint {
         }
     }
 
-    async fn answer(&self, request: hyper::Request<RequestBody>) -> Answer {
-        let (mut head, body) = request.into_parts();
-        let body = match Limited::new(body, LONGEST).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(_) => return plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long, or broke off"),
+    /// Reads a request and answers it; its connection stays open as long as the answer.
+    async fn answer(
+        &self,
+        request: hyper::Request<RequestBody>,
+        connection: Option<&Connection>,
+    ) -> Response<AnswerBody<Body>> {
+        if let Some(connection) = connection {
+            connection.heard();
+        }
+        let (head, body) = request.into_parts();
+        let (answer, open) = match self.whole(body).await {
+            Ok(body) => {
+                let open = connection.map(Connection::request);
+                (self.answer_whole(head, body).await, open)
+            }
+            Err(refused) => (*refused, None),
         };
+        answer.map(|body| AnswerBody::new(body, open))
+    }
+
+    /// The whole body of a request. What is read at a time is bounded, for one and for all of them.
+    async fn whole(&self, body: RequestBody) -> Result<Bytes, Box<Answer>> {
+        let refuse = |status, why| Err(Box::new(plain(status, why)));
+        let mut body = Limited::new(body, LONGEST);
+        let mut room = self.bodies.nothing();
+        let mut whole = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else {
+                return refuse(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long, or broke off");
+            };
+            let Ok(data) = frame.into_data() else { continue };
+            if !room.grow(data.len()) {
+                return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many long messages are being sent at a time");
+            }
+            whole.extend_from_slice(&data);
+        }
+        Ok(Bytes::from(whole))
+    }
+
+    async fn answer_whole(&self, mut head: Parts, body: Bytes) -> Answer {
         let mutant = &self.mock.shared.mutant;
         if mutant.is_none() {
-            return self.respond(&head, &body).await;
+            return self.respond(&head, body).await;
         }
         match mutant.request_in(&mut head, &body) {
             Web::Pass => {}
@@ -198,7 +255,7 @@ impl Endpoint {
             }
             Some(Inward::Die) | None => body,
         };
-        let mut answer = changed(self.respond(&head, &body).await, mutant);
+        let mut answer = changed(self.respond(&head, body).await, mutant);
         let (mut status, mut headers) = (answer.status(), std::mem::take(answer.headers_mut()));
         mutant.response_out(&head, &sent, &mut status, &mut headers);
         *answer.status_mut() = status;
@@ -206,12 +263,12 @@ impl Endpoint {
         answer
     }
 
-    async fn respond(&self, head: &Parts, body: &Bytes) -> Answer {
+    async fn respond(&self, head: &Parts, body: Bytes) -> Answer {
         if !origin::is_welcome(&head.uri, &head.headers, self.local_only) {
             return plain(StatusCode::FORBIDDEN, "this origin may not ask");
         }
         if let Some(issuer) = &self.issuer
-            && let Some(reply) = issuer.answer(head, body, listener::PATH).await
+            && let Some(reply) = issuer.answer(head, &body, listener::PATH).await
         {
             return issued(reply);
         }
@@ -226,7 +283,7 @@ impl Endpoint {
         answer
     }
 
-    async fn served(&self, head: &Parts, body: &Bytes) -> Answer {
+    async fn served(&self, head: &Parts, body: Bytes) -> Answer {
         match head.method {
             Method::POST => match refuse_types(&head.headers) {
                 Some(refused) => refused,
@@ -238,11 +295,13 @@ impl Endpoint {
         }
     }
 
-    async fn post(&self, headers: &HeaderMap, body: &[u8]) -> Answer {
-        let message = match read(body) {
+    async fn post(&self, headers: &HeaderMap, body: Bytes) -> Answer {
+        let message = match read(&body) {
             Ok(message) => message,
             Err(refusal) => return refused(&refusal, &Value::Null),
         };
+        // It may be long until there is an answer.
+        drop(body);
         if is_modern(headers, &message) {
             self.modern(headers, message).await
         } else {
@@ -296,7 +355,7 @@ impl Endpoint {
     }
 
     /// Begins a session with its handshake.
-    async fn begin(&self, message: Value, sink: MessageSink, outbox: UnboundedReceiver<OutgoingMessage>) -> Answer {
+    async fn begin(&self, message: Value, sink: MessageSink, outbox: Outbox) -> Answer {
         let (general, messages) = MessageSink::new();
         let session = Session::new(Arc::clone(&self.mock.shared), Kind::Lasting, general);
         let work = session.take(message, &sink);
@@ -402,12 +461,7 @@ fn is_modern(headers: &HeaderMap, message: &Value) -> bool {
 }
 
 /// Works on a request until there is something to say, and decides how to say it.
-async fn exchange(
-    work: Option<Work>,
-    mut outbox: UnboundedReceiver<OutgoingMessage>,
-    era: Era,
-    mutant: &Mutant,
-) -> Answer {
+async fn exchange(work: Option<Work>, mut outbox: Outbox, era: Era, mutant: &Mutant) -> Answer {
     let mutant = mutant.clone();
     let ready = VecDeque::new();
     let has_work = work.is_some();

@@ -1,42 +1,17 @@
 //! Check of the origin: pages of other origins are refused, whatever name they give this machine (DNS rebinding).
 
 use hyper::{HeaderMap, Uri};
+use mcprove_wire::RequestSource;
 
-/// True if a request comes from where requests may come from. A whole URL in its first line counts like its `Host`.
+/// True if a request comes from where requests may come from.
 pub(super) fn is_welcome(uri: &Uri, headers: &HeaderMap, local_only: bool) -> bool {
-    let field = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    let host = field("host").map(name_of);
-    let is_named_local = host.is_some_and(is_local) && uri.host().is_none_or(is_local);
-    if local_only && !is_named_local {
-        return false;
-    }
-    match field("origin") {
-        None => true,
-        Some(origin) => {
-            let name = origin.split_once("://").map(|(_, authority)| name_of(authority));
-            name.is_some_and(|name| is_local(name) || Some(name) == host)
-        }
-    }
-}
-
-/// The name in `name:port` or `[address]:port`.
-fn name_of(authority: &str) -> &str {
-    let authority = authority.split('/').next().unwrap_or(authority);
-    if authority.starts_with('[') {
-        return authority.split_inclusive(']').next().unwrap_or(authority);
-    }
-    authority.split(':').next().unwrap_or(authority)
-}
-
-fn is_local(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    name == "localhost" || name == "[::1]" || is_loopback(&name)
-}
-
-/// 127.0.0.0/8, in the four numbers it is usually written with.
-fn is_loopback(name: &str) -> bool {
-    let parts: Vec<_> = name.split('.').map(str::parse::<u8>).collect();
-    parts.len() == 4 && parts.iter().all(Result::is_ok) && parts[0] == Ok(127)
+    let fields =
+        |name: &str| headers.get_all(name).iter().map(hyper::header::HeaderValue::as_bytes).collect::<Vec<_>>();
+    let (hosts, origins) = (fields("host"), fields("origin"));
+    let target = uri.authority().map(hyper::http::uri::Authority::as_str);
+    let Ok(source) = RequestSource::read(hosts.into_iter(), origins.into_iter(), target) else { return false };
+    let is_own = source.origin.is_none_or(|(_, page)| page.is_local() || page.is_named(source.host.host));
+    (!local_only || source.host.is_local()) && is_own
 }
 
 #[cfg(test)]
@@ -67,10 +42,26 @@ mod tests {
             ("127.0.0.1", Some("null")),
             ("127.0.0.1.evil.example", None),
             ("localhost", Some("http://localhost.evil.example")),
+            ("[::1].evil.example", None),
+            ("127.0.0.1/evil.example", None),
+            ("127.0.0.1:80@evil.example", None),
+            ("127.0.0.1:evil", None),
+            ("127.0.0.1", Some("http://127.0.0.1:80@evil.example")),
+            ("127.0.0.1", Some("http://[::1].evil.example")),
         ] {
             assert!(!welcome(host, origin, true), "{host} {origin:?}");
         }
         assert!(welcome("mock.example", Some("https://mock.example"), false));
         assert!(!welcome("mock.example", Some("https://evil.example"), false));
+    }
+
+    #[test]
+    fn a_second_host_or_another_target_is_not_welcome() {
+        let mut headers = HeaderMap::new();
+        headers.append("host", "127.0.0.1".parse().expect("a value"));
+        assert!(is_welcome(&Uri::from_static("http://127.0.0.1/mcp"), &headers, true));
+        assert!(!is_welcome(&Uri::from_static("http://evil.example/mcp"), &headers, true));
+        headers.append("host", "evil.example".parse().expect("a value"));
+        assert!(!is_welcome(&Uri::from_static("/mcp"), &headers, true));
     }
 }

@@ -122,7 +122,11 @@ pub(super) fn headlines(load: &LoadRecord) -> Vec<(&'static str, String)> {
         if errors.is_empty() { "none".to_owned() } else { format!("{percent} %: {}", errors.join(", ")) },
     ));
     let wrong = load.errors().get(&mcprove_model::LoadError::WrongReply).map_or(0, |errors| errors.count);
-    facts.push(("checked", format!("{} replies, {wrong} wrong", load.checked)));
+    let checked = match load.checked.max(wrong) {
+        0 => "no reply".to_owned(),
+        checked => format!("{checked} replies, {wrong} wrong"),
+    };
+    facts.push(("checked", checked));
     let failed: Vec<String> =
         load.not_opened.iter().map(|(phase, errors)| format!("{} failed in the {phase}", errors.count)).collect();
     let failed = if failed.is_empty() { String::new() } else { format!("; {}", failed.join(", ")) };

@@ -2,7 +2,6 @@
 //! pass. A page in a browser must not, whatever name it gives this machine (DNS rebinding).
 
 use std::collections::HashSet;
-use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::http_cut::Head;
+use crate::request_source::{Authority, RequestSource};
 
 /// Time that a request to an unknown path waits: the event that names the path may have just been passed on.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -38,7 +38,8 @@ impl Gate {
     /// A gate to one path; `address` is the one that the user listens at.
     pub(super) fn new(address: &str, path: &str) -> Self {
         let paths = Mutex::new(HashSet::from([without_query(path).to_owned()]));
-        Self { host: name_of(address).to_ascii_lowercase(), paths, named: Notify::new(), is_lenient: false }
+        let host = Authority::parse(address).map(|address| address.host.to_owned()).unwrap_or_default();
+        Self { host, paths, named: Notify::new(), is_lenient: false }
     }
 
     /// The same gate for a client that is tested: what it sends wrongly is to be seen.
@@ -92,35 +93,43 @@ impl Gate {
     /// Checks the client: it must use an IP address or the name that the user chose, and not be a page of another
     /// origin.
     fn known_client(&self, head: &Head) -> Result<(), Refusal> {
-        let is_known = |authority: &str| {
-            let name = name_of(authority).to_ascii_lowercase();
-            name == "localhost" || name == self.host || name.parse::<IpAddr>().is_ok()
-        };
-        if !head.get("host").is_some_and(is_known) {
+        let is_known = |named: &Authority<'_>| named.is_local() || named.is_address() || named.is_named(&self.host);
+        // An absolute target is none of the paths.
+        let source = RequestSource::read(head.all("host"), head.all("origin"), None);
+        let source = source.or_else(|why| refuse("403 Forbidden", why))?;
+        if !is_known(&source.host) {
             return refuse("403 Forbidden", "the `Host` is not this machine's");
         }
-        match head.get("origin") {
-            Some(origin) if !origin.split_once("://").is_some_and(|(_, authority)| is_known(authority)) => {
-                refuse("403 Forbidden", "the `Origin` is not this machine's")
-            }
-            Some(_) | None => Ok(()),
+        if source.origin.is_some_and(|(_, page)| !is_known(&page)) {
+            return refuse("403 Forbidden", "the `Origin` is not this machine's");
         }
+        Ok(())
     }
 }
 
 /// Checks that there is one way to read a head: another reader must not see another request.
 fn readable(bytes: &[u8], head: &Head) -> Result<(), Refusal> {
     let count = |name: &str| head.fields.iter().filter(|(field, _)| field.eq_ignore_ascii_case(name)).count();
+    let unreadable = || refuse("400 Bad Request", "the head of the request cannot be read");
     let lines = bytes.strip_suffix(b"\r\n\r\n").unwrap_or(bytes);
-    let bare = |at: usize| match lines[at] {
-        b'\n' => at == 0 || lines[at - 1] != b'\r',
-        b'\r' => lines.get(at + 1) != Some(&b'\n'),
-        byte => byte == 0,
+    let mut whole: Vec<&[u8]> = Vec::new();
+    let mut rest = lines;
+    while let Some(at) = memchr::memmem::find(rest, b"\r\n") {
+        whole.push(&rest[..at]);
+        rest = &rest[at + 2..];
+    }
+    whole.push(rest);
+    // A line break of one character is a control character in its line.
+    let is_text = |line: &[u8]| line.iter().all(|byte| *byte == b'\t' || !byte.is_ascii_control());
+    let is_field = |line: &[u8]| {
+        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+        name.len() < line.len() && !name.is_empty() && name.iter().all(|byte| is_token(*byte))
     };
-    let continued = lines.windows(3).any(|part| part.starts_with(b"\r\n") && matches!(part[2], b' ' | b'\t'));
-    let is_request = head.first.ends_with(" HTTP/1.1") || head.first.ends_with(" HTTP/1.0");
-    if !is_request || continued || (0..lines.len()).any(bare) {
-        return refuse("400 Bad Request", "the head of the request cannot be read");
+    // Empty lines before a request are passed over by everyone.
+    let mut heads = whole.iter().copied().skip_while(|line| line.is_empty());
+    let is_request = heads.next().is_some_and(is_request_line);
+    if !is_request || !whole.iter().copied().all(is_text) || !heads.all(is_field) {
+        return unreadable();
     }
     let lengths = count("content-length") + count("transfer-encoding");
     if count("host") != 1 || count("origin") > 1 || count("content-type") > 1 || lengths > 1 {
@@ -129,10 +138,22 @@ fn readable(bytes: &[u8], head: &Head) -> Result<(), Refusal> {
     let is_plain = head.get("transfer-encoding").is_none_or(|coding| coding.eq_ignore_ascii_case("chunked"));
     let is_number =
         head.get("content-length").is_none_or(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
-    if !is_plain || !is_number || head.fields.iter().any(|(name, _)| name.trim() != name || name.is_empty()) {
-        return refuse("400 Bad Request", "the head of the request cannot be read");
-    }
-    Ok(())
+    let is_too_old = head.first.ends_with("1.0") && head.get("transfer-encoding").is_some();
+    if !is_plain || !is_number || is_too_old { unreadable() } else { Ok(()) }
+}
+
+/// True for a method, a target of visible characters without a fragment, and a version, with one space between them.
+fn is_request_line(line: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+    let [method, target, version] = parts.as_slice() else { return false };
+    let is_target = !target.is_empty() && target.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'#');
+    let is_method = !method.is_empty() && method.iter().all(|byte| is_token(*byte));
+    is_method && is_target && matches!(*version, b"HTTP/1.1" | b"HTTP/1.0")
+}
+
+/// True for a character of a method or of a field's name (RFC 9110, section 5.6.2).
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 fn refuse<T>(status: &'static str, why: &str) -> Result<T, Refusal> {
@@ -141,15 +162,6 @@ fn refuse<T>(status: &'static str, why: &str) -> Result<T, Refusal> {
 
 fn without_query(path: &str) -> &str {
     path.split(['?', '#']).next().unwrap_or(path)
-}
-
-/// The name in `name:port` or `[address]:port`.
-fn name_of(authority: &str) -> &str {
-    let authority = authority.split('/').next().unwrap_or(authority);
-    match authority.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or(rest),
-        None => authority.rsplit_once(':').map_or(authority, |(name, _)| name),
-    }
 }
 
 #[cfg(test)]
@@ -192,6 +204,24 @@ mod tests {
             ("GET /mcp HTTP/1.1\nHost: 127.0.0.1\nAccept: */*\n\n".to_owned(), "406"),
             ("OPTIONS /mcp HTTP/1.1\nHost: 127.0.0.1\n\n".to_owned(), "405"),
             ("GET /mcp\n\n".to_owned(), "400"),
+            (format!("POST /mcp HTTP/1.1\nHost: [::1].evil.example\n{JSON}"), "403"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1/evil.example\n{JSON}"), "403"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1:80@evil.example\n{JSON}"), "403"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1:evil\n{JSON}"), "403"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nOrigin: http://127.0.0.1:80@evil.example\n{JSON}"), "403"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nOrigin: http://127.0.0.1\nOrigin: http://127.0.0.1\n{JSON}"), "400"),
+            (format!("POST /mcp /admin HTTP/1.1\nHost: 127.0.0.1\n{JSON}"), "400"),
+            (format!("POST  /mcp HTTP/1.1\nHost: 127.0.0.1\n{JSON}"), "400"),
+            (format!("POST /mcp#x HTTP/1.1\nHost: 127.0.0.1\n{JSON}"), "400"),
+            (format!("POST /mcp?\u{e4} HTTP/1.1\nHost: 127.0.0.1\n{JSON}"), "400"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nGarbage\n{JSON}"), "400"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nX\u{b}: y\n{JSON}"), "400"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nX: a\u{c}b\n{JSON}"), "400"),
+            ("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nContent-Type: application/json\nTransfer-Encoding:\u{b}chunked\n\n".to_owned(), "400"),
+            ("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nContent-Type: application/json\nTransfer-Encoding: chunked\u{a0}\n\n".to_owned(), "400"),
+            ("POST /mcp HTTP/1.0\nHost: 127.0.0.1\nContent-Type: application/json\nTransfer-Encoding: chunked\n\n".to_owned(), "400"),
+            ("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nContent-Type: application/json\nTransfer-Encoding: chunked\n\n".to_owned(), "passes"),
+            (format!("POST /mcp HTTP/1.1\nHost: 127.0.0.1\nX: \tb \u{e4}\nEmpty:\n{JSON}"), "passes"),
         ] {
             assert_eq!(status(&head), wanted, "{head}");
         }

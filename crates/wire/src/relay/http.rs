@@ -23,6 +23,7 @@ use super::gate::{Gate, Refusal};
 use super::http_cut::{Head, HttpCutter, Piece, Side};
 use super::http_tap::{Conversations, RequestTap, taps};
 use super::pump::{Flow, pass_on, pump};
+use crate::connections::{Connection, Connections};
 use crate::fault::{Injector, inject_http};
 use crate::transport::secure_connector;
 use crate::{Limits, Listener};
@@ -31,6 +32,11 @@ use crate::{Limits, Listener};
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The same where the client is what is tested.
 const LEFT: Duration = Duration::from_millis(50);
+
+/// Maximum number of connections of clients; each has one to the server.
+const CONNECTIONS: usize = 512;
+/// Pause when a connection cannot be accepted, most likely because there are too many.
+const BUSY: Duration = Duration::from_millis(50);
 
 /// The server that clients are connected to.
 #[derive(Clone, Debug)]
@@ -185,7 +191,7 @@ impl HttpRelay {
         let (near, far) = tokio::io::duplex(64 << 10);
         let this = Arc::clone(self);
         // What goes wrong on a connection is the client's business.
-        tokio::spawn(async move { this.carry(far).await.ok() });
+        tokio::spawn(async move { this.carry(far, None).await.ok() });
         near
     }
 
@@ -195,15 +201,28 @@ impl HttpRelay {
         let this = Arc::new(self);
         let mut connections = JoinSet::new();
         let Some(listener) = &this.listener else { return stopped.await };
+        let open = Connections::new(CONNECTIONS);
         loop {
             tokio::select! {
                 () = &mut stopped => return,
                 client = listener.accept() => match client {
                     Ok(client) => {
+                        // One that is not taken is closed.
+                        let Some(connection) = open.admit() else { continue };
                         let this = this.clone();
-                        connections.spawn(async move { this.carry(client).await });
+                        connections.spawn(async move {
+                            let carried = this.carry(client, Some(Arc::clone(&connection)));
+                            tokio::select! {
+                                carried = carried => carried,
+                                () = connection.over() => Ok(()),
+                            }
+                        });
                     }
-                    Err(error) => complain(&format!("a client could not be accepted: {error}")),
+                    Err(error) => {
+                        complain(&format!("a client could not be accepted: {error}"));
+                        open.make_room();
+                        tokio::time::sleep(BUSY).await;
+                    }
                 },
                 Some(carried) = connections.join_next() => {
                     if let Ok(Err(complaint)) = carried {
@@ -214,7 +233,7 @@ impl HttpRelay {
         }
     }
 
-    async fn carry(&self, mut client: impl Stream) -> Result<(), String> {
+    async fn carry(&self, mut client: impl Stream, connection: Option<Arc<Connection>>) -> Result<(), String> {
         let server = match self.upstream.connect().await {
             Ok(server) => server,
             Err(error) => {
@@ -225,7 +244,7 @@ impl HttpRelay {
         };
         let (from_client, mut to_client) = tokio::io::split(client);
         let (from_server, mut to_server) = tokio::io::split(server);
-        let (mut asked, mut answered) = taps(self.conversations.clone());
+        let (mut asked, mut answered) = taps(self.conversations.clone(), connection);
         let (sending, receiving) = (Flow::default(), Flow::default());
         let mut down = Box::pin(pump(from_server, &mut to_client, &receiving, &mut answered));
         let mut up = Box::pin(self.requests(from_client, &mut to_server, &sending, &mut asked));
@@ -284,7 +303,7 @@ impl HttpRelay {
                 return Err(Refusal { status: "400 Bad Request", why });
             }
             // Before it is passed on, so that it comes before its answer.
-            asked.observe(&pieces).await;
+            asked.observe(&pieces).await?;
             if !pass_on(to, &bytes, flow).await {
                 return Ok(());
             }

@@ -41,12 +41,19 @@ impl Head {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.split("\r\n").skip_while(|line| line.is_empty());
         let first = lines.next().unwrap_or_default().to_owned();
-        let field = |line: &str| line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
+        let field = |line: &str| {
+            line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim_matches([' ', '\t']).to_owned()))
+        };
         Self { first, fields: lines.filter_map(field).collect() }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// The values of all fields with a name.
+    pub(crate) fn all<'h>(&'h self, name: &'h str) -> impl Iterator<Item = &'h [u8]> {
+        self.fields.iter().filter(move |(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_bytes())
     }
 
     pub(crate) fn method(&self) -> &str {
@@ -249,7 +256,9 @@ fn take_line<'c>(line: &mut Vec<u8>, bytes: &'c [u8]) -> (&'c [u8], &'c [u8], bo
 
 fn chunk_size(line: &[u8]) -> Option<u64> {
     let digits = line.split(|byte| *byte == b';').next()?.trim_ascii();
-    u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    // No sign: other readers stop at it.
+    let digits = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u64::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]

@@ -8,14 +8,17 @@ use bytes::Bytes;
 use mcprove_model::{Direction, WirePart};
 
 use super::Tap;
-use super::gate::Gate;
+use super::gate::{Gate, Refusal};
 use super::http_cut::{Head, HttpCutter, Piece, Side};
 use super::pump::Observer;
+use crate::connections::{Connection, OpenRequest, Room, TakenRoom};
 use crate::sse_parser::SseParser;
 use crate::transport::secret_field;
 
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
+/// Bytes of the bodies of all connections that are kept while they are read.
+const BODIES: usize = 256 << 20;
 /// Replacement for a secret in the record.
 const HIDDEN: &str = "(hidden)";
 
@@ -26,6 +29,8 @@ pub(super) struct Conversations {
     /// Filter for requests.
     pub(super) gate: Gate,
     limit: usize,
+    /// Room for the bodies that are being read.
+    room: Room,
     exchanges: AtomicU64,
     sessions: Mutex<Sessions>,
 }
@@ -39,7 +44,8 @@ struct Sessions {
 
 impl Conversations {
     pub(super) fn new(tap: Tap, gate: Gate, limit: usize) -> Self {
-        Self { tap, gate, limit, exchanges: AtomicU64::new(0), sessions: Mutex::default() }
+        let (room, exchanges) = (Room::new(BODIES), AtomicU64::new(0));
+        Self { tap, gate, limit, room, exchanges, sessions: Mutex::default() }
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
@@ -72,19 +78,28 @@ struct Exchange {
 struct HttpTap {
     all: Arc<Conversations>,
     open: Mutex<VecDeque<Exchange>>,
+    /// The connection of the client; none for clients in this program.
+    connection: Option<Arc<Connection>>,
+    /// Held while a request waits for its answer.
+    request: Mutex<Option<OpenRequest>>,
 }
 
 /// The two taps of a new connection.
-pub(super) fn taps(all: Arc<Conversations>) -> (RequestTap, ResponseTap) {
-    let tap = Arc::new(HttpTap { all, open: Mutex::default() });
+pub(super) fn taps(all: Arc<Conversations>, connection: Option<Arc<Connection>>) -> (RequestTap, ResponseTap) {
+    let (asked, answered) = (all.room.nothing(), all.room.nothing());
+    let tap = Arc::new(HttpTap { all, open: Mutex::default(), connection, request: Mutex::default() });
     let cutter = HttpCutter::new(Side::Responses);
-    let responses = ResponseTap { tap: tap.clone(), cutter, body: Body::None, exchange: 0, session: 0 };
-    (RequestTap { tap, current: None }, responses)
+    let responses = ResponseTap { tap: tap.clone(), cutter, body: Body::None, room: answered, exchange: 0, session: 0 };
+    (RequestTap { tap, current: None, room: asked }, responses)
 }
 
 impl HttpTap {
     fn open(&self) -> MutexGuard<'_, VecDeque<Exchange>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn request(&self) -> MutexGuard<'_, Option<OpenRequest>> {
+        self.request.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -93,10 +108,13 @@ impl HttpTap {
 pub(super) struct RequestTap {
     tap: Arc<HttpTap>,
     current: Option<(u64, Head, Vec<u8>)>,
+    /// Room for its body.
+    room: TakenRoom,
 }
 
 impl RequestTap {
-    pub(super) async fn observe(&mut self, pieces: &[Piece]) {
+    /// Observes pieces of requests; refuses a body for which there is no room, as it could not be observed.
+    pub(super) async fn observe(&mut self, pieces: &[Piece]) -> Result<(), Refusal> {
         for piece in pieces {
             match piece {
                 Piece::Head(bytes) => {
@@ -104,17 +122,30 @@ impl RequestTap {
                     let number = self.tap.all.exchanges.fetch_add(1, Ordering::Relaxed) + 1;
                     let is_head = head.method() == "HEAD";
                     self.tap.open().push_back(Exchange { number, is_head, session: None });
+                    if let Some(connection) = &self.tap.connection {
+                        connection.heard();
+                    }
                     self.current = Some((number, head, Vec::new()));
                 }
                 Piece::Data(data) => {
                     if let Some((_, _, body)) = &mut self.current {
+                        if !self.room.grow(data.len().min(self.tap.all.limit.saturating_sub(body.len()))) {
+                            let why = "too many long requests are being sent at a time".to_owned();
+                            return Err(Refusal { status: "503 Service Unavailable", why });
+                        }
                         keep(body, data, self.tap.all.limit);
                     }
                 }
                 Piece::Framing(_) => {}
-                Piece::End => self.finish().await,
+                Piece::End => {
+                    if let Some(connection) = &self.tap.connection {
+                        self.tap.request().get_or_insert_with(|| connection.request());
+                    }
+                    self.finish().await;
+                }
             }
         }
+        Ok(())
     }
 
     /// The client has closed the connection; it is observed if a request waits for its response.
@@ -134,6 +165,7 @@ impl RequestTap {
     /// The request is over, or the connection is.
     pub(super) async fn finish(&mut self) {
         let Some((number, head, body)) = self.current.take() else { return };
+        self.room.clear();
         let session = self.tap.all.session_of(head.get(SESSION), &body);
         if let Some(open) = self.tap.open().iter_mut().find(|open| open.number == number) {
             open.session = Some(session);
@@ -168,6 +200,8 @@ pub(super) struct ResponseTap {
     tap: Arc<HttpTap>,
     cutter: HttpCutter,
     body: Body,
+    /// Room for it.
+    room: TakenRoom,
     exchange: u64,
     session: u32,
 }
@@ -212,7 +246,12 @@ impl ResponseTap {
         let tap = &self.tap.all.tap;
         match &mut self.body {
             Body::None => {}
-            Body::Whole(body) => keep(body, data, self.tap.all.limit),
+            Body::Whole(body) => {
+                // Without room it is cut in the record; it was still passed on.
+                if self.room.grow(data.len().min(self.tap.all.limit.saturating_sub(body.len()))) {
+                    keep(body, data, self.tap.all.limit);
+                }
+            }
             Body::Events(parser) => {
                 // An event too long for the record was still passed on.
                 for event in parser.push(data).unwrap_or_default() {
@@ -241,7 +280,12 @@ impl ResponseTap {
             let tap = &self.tap.all.tap;
             tap.observe(self.session, Direction::Received, WirePart::Message, Bytes::from(body)).await;
         }
-        self.tap.open().pop_front();
+        self.room.clear();
+        let mut open = self.tap.open();
+        open.pop_front();
+        if open.is_empty() {
+            self.tap.request().take();
+        }
     }
 }
 

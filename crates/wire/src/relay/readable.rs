@@ -5,6 +5,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 use super::line_cutter::LineCutter;
 use crate::Limits;
+use crate::ambiguous::is_ambiguous;
 use crate::message::{Message, NonProtocol, classify};
 
 /// Passes on the lines that are messages until a side ends; `refused` gets the others.
@@ -23,6 +24,7 @@ where
             match classify(&line) {
                 Message::NonProtocol(NonProtocol::Text | NonProtocol::Unreadable(_)) => refused(&line),
                 Message::NonProtocol(NonProtocol::Blank) => {}
+                _ if is_ambiguous(&line) => refused(&line),
                 Message::Request { .. } | Message::Notification { .. } | Message::Reply(_) | Message::Batch(_) => {
                     if to.write_all(&line).await.is_err() || to.write_all(b"\n").await.is_err() {
                         return;
@@ -50,13 +52,14 @@ mod tests {
             "[".repeat(300) + &"]".repeat(300)
         );
         let without = call.replace(r#""jsonrpc":"2.0","#, "");
-        let said = format!("{call}\n{deep}\n\n{without}\n{{\n\"jsonrpc\":\"2.0\"}}\n{call}");
+        let twice = call.replace("}}", r#","name":"b"}}"#);
+        let said = format!("{call}\n{deep}\n\n{without}\n{{\n\"jsonrpc\":\"2.0\"}}\n{twice}\n{call}");
         let count = Cell::new(0);
         let mut passed = Vec::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime
             .block_on(pass_readable(said.as_bytes(), &mut passed, Limits::default(), |_| count.set(count.get() + 1)));
         assert_eq!(String::from_utf8(passed).expect("text"), format!("{call}\n{call}\n"));
-        assert_eq!(count.get(), 4);
+        assert_eq!(count.get(), 5);
     }
 }

@@ -107,9 +107,17 @@ impl Servers {
         settings.first().copied().flatten().map(Refusal::Setting)
     }
 
+    /// The files that name servers: suites of the folder, and configurations.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        self.suites().into_iter().chain(self.configs.iter().cloned()).collect()
+    }
+
+    fn suites(&self) -> Vec<PathBuf> {
+        DEFAULT_SUITES.iter().map(|name| self.root.join(name)).filter(|path| path.exists()).collect()
+    }
+
     fn of_suites(&self) -> Vec<Known> {
-        let paths: Vec<PathBuf> =
-            DEFAULT_SUITES.iter().map(|name| self.root.join(name)).filter(|path| path.exists()).collect();
+        let paths = self.suites();
         let mut known: Vec<Known> = Vec::new();
         for case in load_as_written(&paths).cases {
             for spec in case.servers() {

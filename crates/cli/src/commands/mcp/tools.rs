@@ -12,9 +12,10 @@ use mcprove_model::{Case, Redactor, Report, SourceFile, bounded_json, escape_tex
 use mcprove_suite::load::bounded_read;
 use mcprove_wire::{Limits, TemporaryFolder};
 use serde_json::{Map, Value, json};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use super::folder::Folder;
+use super::reads::{self, Allowed};
 use super::servers::{Known, Servers};
 use super::{budget, program};
 use crate::commands::drive::{add_verdict, decode_assertion, of_server, rendered};
@@ -25,6 +26,8 @@ use crate::scan::no_such_tool;
 
 /// Tokens of an answer, if the caller does not say.
 const TOKENS: u64 = 2_000;
+/// Calls that work at a time: each may start servers.
+const CALLS: usize = 16;
 /// The deadline of a handshake and of a call, if the caller does not say.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -38,6 +41,8 @@ pub(super) struct Inner {
     pub(super) servers: Servers,
     own_program: PathBuf,
     limits: Limits,
+    /// Calls that work at a time; others wait.
+    calls: Semaphore,
 }
 
 /// The arguments of a call; they fit the schema of the tool.
@@ -50,7 +55,7 @@ pub(super) struct Arguments {
 impl Tools {
     pub(super) fn new(folder: Folder, servers: Servers, context: &Context) -> Self {
         let (own_program, limits) = (context.own_program.clone(), context.limits);
-        Self(Arc::new(Inner { folder, servers, own_program, limits }))
+        Self(Arc::new(Inner { folder, servers, own_program, limits, calls: Semaphore::new(CALLS) }))
     }
 }
 
@@ -58,6 +63,7 @@ impl ToolHandler for Tools {
     fn call(&self, tool: &str, arguments: Value) -> Pin<Box<dyn Future<Output = Value> + Send + '_>> {
         let (inner, tool) = (Arc::clone(&self.0), tool.to_owned());
         Box::pin(async move {
+            let _working = self.0.calls.acquire().await;
             // A request that is cancelled drops this future, and with it the sender.
             let (_waiting, caller) = watch::channel(());
             let tokens = arguments.get("max_tokens").and_then(Value::as_u64).unwrap_or(TOKENS);
@@ -196,6 +202,8 @@ impl Inner {
         let args = arguments.values.get("arguments").cloned().unwrap_or_else(|| json!({}));
         let mut block = json!({"tool": arguments.required("tool")?, "args": args});
         if let Some(expect) = arguments.values.get("expect") {
+            let root = self.folder.root();
+            reads::of_value(expect, &Allowed { root, folder: root, variables: None })?;
             block["expect"] = expect.clone();
         }
         let timeout = arguments.values.get("timeout_ms").and_then(Value::as_u64).map_or(TIMEOUT, Duration::from_millis);

@@ -8,6 +8,7 @@ use mcprove_model::Case;
 use serde_json::{Value, json};
 
 use super::commands;
+use super::reads::{self, Allowed};
 use super::servers::Refusal;
 use super::tools::{Arguments, Inner};
 use crate::commands::drive::rendered;
@@ -44,6 +45,12 @@ impl Inner {
         let failed = |error: std::io::Error| format!("`{shown}` could not be written: {error}");
         fs::create_dir_all(parent).map_err(failed)?;
         // It is loaded from a file next to its place, because paths in it are relative to that.
+        let variables = reads::variables_of(&self.servers.files());
+        reads::of_file(
+            shown,
+            content,
+            &Allowed { root: self.folder.root(), folder: parent, variables: Some(&variables) },
+        )?;
         let mut file =
             tempfile::Builder::new().prefix(".mcprove-").suffix(".yaml").tempfile_in(parent).map_err(failed)?;
         file.write_all(content.as_bytes()).map_err(failed)?;
