@@ -16,15 +16,12 @@ pub struct Authority<'a> {
 impl<'a> Authority<'a> {
     /// Reads an authority; user information, a path, or anything behind a bracket or a port makes it none.
     pub fn parse(text: &'a str) -> Option<Self> {
-        let (host, rest, address) = match text.strip_prefix('[') {
-            Some(inner) => {
-                let (host, rest) = inner.split_once(']')?;
-                (host, rest, Some(IpAddr::V6(host.parse::<Ipv6Addr>().ok()?)))
-            }
-            None => {
-                let (host, rest) = text.split_at(text.find(':').unwrap_or(text.len()));
-                (host, rest, host.parse::<Ipv4Addr>().ok().map(IpAddr::V4))
-            }
+        let (host, rest, address) = if let Some(inner) = text.strip_prefix('[') {
+            let (host, rest) = inner.split_once(']')?;
+            (host, rest, Some(IpAddr::V6(host.parse::<Ipv6Addr>().ok()?)))
+        } else {
+            let (host, rest) = text.split_at(text.find(':').unwrap_or(text.len()));
+            (host, rest, host.parse::<Ipv4Addr>().ok().map(IpAddr::V4))
         };
         let is_plain =
             |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') || c == ':' && address.is_some();

@@ -8,7 +8,7 @@ pub(super) fn with_errors(node: &mut IdedExpr) {
     match &mut node.expr {
         Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => {}
         Expr::Call(call) => {
-            call.target.iter_mut().map(|target| &mut **target).chain(&mut call.args).for_each(with_errors)
+            call.target.iter_mut().map(|target| &mut **target).chain(&mut call.args).for_each(with_errors);
         }
         Expr::Comprehension(comprehension) => {
             let parts = &mut **comprehension;
