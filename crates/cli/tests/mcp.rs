@@ -252,6 +252,37 @@ fn a_file_that_others_import_is_not_replaced() {
     assert!(!witness.exists());
 }
 
+/// What a test says about a file or a variable is shown to the agent, so it names none that its folder does not.
+#[test]
+fn a_test_reads_no_files_outside_of_the_folder_and_no_other_variables() {
+    let project = project();
+    let outside = tempfile::tempdir().expect("a folder");
+    let secret = outside.path().join("secret.txt");
+    fs::write(&secret, "TOPSECRET").expect("written");
+    let config: Value =
+        serde_json::from_str(&fs::read_to_string(project.path().join(".mcp.json")).expect("read")).expect("JSON");
+    let shop = &config["mcpServers"]["shop"];
+    let server = json!({"command": shop["command"], "args": shop["args"]});
+    let file = json!({"name": "a", "server": server, "assert": {"tool": "greet", "args": {"name": "Ada"}, "expect": {"file_contains": {secret.display().to_string(): "x"}}}});
+    let log = json!({"name": "a", "audit_log": secret, "trajectory": [{"type": "absence", "tools": ["x"]}]});
+    let variable = json!({"servers": {"shop": {"command": shop["command"], "args": shop["args"]}}, "tools": [{"name": "a", "server": "shop", "tool": "greet", "args": {"name": "${PATH}"}, "expect": {"equals": "x"}}]});
+    let timeout = json!({"servers": {"shop": {"command": shop["command"], "args": shop["args"]}}, "tools": [{"name": "a", "server": "shop", "tool": "greet", "timeout": "${PATH}"}]});
+    for (content, reason) in
+        [(file, "outside of the folder"), (log, "outside of the folder"), (variable, "`PATH`"), (timeout, "`PATH`")]
+    {
+        let write = ("write_test", json!({"path": "evals/a.yaml", "content": content.to_string()}));
+        let replies = drive(project.path(), &[write]);
+        let text = replies[0]["text"].as_str().unwrap_or_default();
+        assert!(replies[0]["is_error"] == true && text.contains(reason), "{content}: {}", replies[0]);
+        assert!(!text.contains("TOPSECRET") && !text.contains("/bin"), "{}", replies[0]);
+        assert!(!project.path().join("evals/a.yaml").exists());
+    }
+    let expect = json!({"file_contains": {secret.display().to_string(): "x"}});
+    let call = json!({"server": "shop", "tool": "greet", "arguments": {"name": "Ada"}, "expect": expect});
+    let replies = drive(project.path(), &[("call_tool", call)]);
+    assert!(replies[0]["is_error"] == true && !replies[0].to_string().contains("TOPSECRET"), "{}", replies[0]);
+}
+
 /// A test that is refused leaves nothing, not even its folder.
 #[test]
 fn a_refused_test_leaves_no_folders() {

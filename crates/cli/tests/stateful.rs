@@ -460,6 +460,27 @@ fn two_versions_are_compared() {
     assert!(text.contains("reply-differs") && text.contains("1 replies differ"), "{text}");
 }
 
+/// What a tool answers may differ each time; that it answers does not.
+#[test]
+fn a_result_and_an_error_differ_also_where_the_text_is_unsteady() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let manifest = |responses: &str| {
+        format!(
+            "tools:\n  - {{name: echo, annotations: {{readOnlyHint: true}}, inputSchema: {{type: object}}, responses: [{{{responses}}}]}}\n"
+        )
+    };
+    fs::write(folder.path().join("one.yaml"), manifest("sequence: [x, y, z, v, w]")).expect("written");
+    fs::write(folder.path().join("other.yaml"), manifest("error: broken")).expect("written");
+    fs::write(folder.path().join("steady.yaml"), manifest("result: x")).expect("written");
+    let server = |name: &str| format!("{} mock --tools-from {name}.yaml", env!("CARGO_BIN_EXE_mcprove"));
+    for (one, other, code) in [("one", "other", 1), ("one", "steady", 0), ("one", "one", 0)] {
+        let output = mcprove(folder.path(), &["diff", &server(one), &server(other)]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{one} {other}: {text}");
+        assert_eq!(text.contains("an error instead of a result"), code == 1, "{text}");
+    }
+}
+
 #[test]
 fn a_lockfile_shows_what_changed() {
     let folder = tempfile::tempdir().expect("a folder");

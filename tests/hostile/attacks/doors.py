@@ -278,7 +278,7 @@ for name, argv, messages in [
     ("calls of a slow tool", [*MOCK, "--fault", "echo=slow:60000"], numbered(HANGS, 2_000_000)),
     ("long calls of a tool that hangs", [*MOCK, "--fault", "echo=hang"], numbered({**HANGS, "params": {"name": "echo", "arguments": {"a": "x" * 200_000}}}, 4_000)),
 ]:
-    ATTACKS.append(Attack(f"{argv[0]}: {name} without an end", argv, {"m.yaml": MANIFEST}, codes={0, 1, 2, 130, 143}, seconds=60, memory=300 << 20, raw_output=True, output=1 << 30,
+    ATTACKS.append(Attack(f"{argv[0]}: {name} without an end", argv, {"m.yaml": MANIFEST}, codes={0, 1, 2, 130, 143, -15}, seconds=60, memory=300 << 20, raw_output=True, output=1 << 30,
                           **poured(lambda messages=messages: (part for parts in (SHOOK(), messages()) for part in parts))))
 
 

@@ -180,6 +180,24 @@ mod tests {
         assert_eq!(fs::read(&blobs.saved[0]).expect("read"), [0, 0, 0]);
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn binary_content_replaces_nothing_and_follows_no_link() {
+        let (folder, outside) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let (precious, own) = (outside.path().join("precious"), folder.path().join("tool-2.png"));
+        fs::write(&precious, "precious").expect("written");
+        fs::write(&own, "mine").expect("written");
+        std::os::unix::fs::symlink(&precious, folder.path().join("tool-1.png")).expect("linked");
+        let result = json!({"content": [{"type": "image", "mimeType": "image/png", "data": "AAAA"}]});
+        let mut blobs = Blobs::new(Some(folder.path()), "tool");
+        of_tool_result(&result, &mut blobs).expect("saved");
+        assert_eq!(blobs.saved, [folder.path().join("tool-3.png")]);
+        assert_eq!(
+            (fs::read(&precious).expect("there"), fs::read(&own).expect("there")),
+            (b"precious".into(), b"mine".into())
+        );
+    }
+
     #[test]
     fn structured_content_that_the_text_repeats_is_shown_once() {
         let result = json!({"content": [{"type": "text", "text": "{\"a\": 1}"}], "structuredContent": {"a": 1}});

@@ -366,7 +366,7 @@ impl Client {
         }
         let revision = session.negotiated().revision;
         let verdict = self.shared.references[open.call].verdict(call, &exchange, open.judged, revision);
-        // Of a reply whose content cannot be compared, only its shape is judged: that is no check passed.
+        // Of a reply whose content cannot be compared, only its shape is judged, which does not count.
         let is_wrong = matches!(verdict, CallVerdict::Failed(LoadError::WrongReply, _));
         if open.judged && (is_wrong || self.shared.references[open.call].judges(call)) {
             pace.recorder.checked(open.intended);

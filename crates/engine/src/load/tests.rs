@@ -1,4 +1,6 @@
 //! Loads against servers in this process, in virtual time: no test waits, and every latency is exact.
+//!
+//! Long because each property of a load is one test.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

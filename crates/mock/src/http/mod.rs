@@ -1,6 +1,8 @@
 //! A mock over Streamable HTTP: sessions for legacy clients, none for modern ones, on the same endpoint.
 //!
 //! An answer is plain JSON unless something is to be said before it; then it comes at the end of an event stream.
+//!
+//! Long because one endpoint decides what each request gets.
 
 mod body;
 mod headers;

@@ -123,7 +123,7 @@ pub(super) fn headlines(load: &LoadRecord) -> Vec<(&'static str, String)> {
     ));
     let wrong = load.errors().get(&mcprove_model::LoadError::WrongReply).map_or(0, |errors| errors.count);
     let checked = match load.checked.max(wrong) {
-        0 => "no reply".to_owned(),
+        0 => "no reply: no call answers the same each time".to_owned(),
         checked => format!("{checked} replies, {wrong} wrong"),
     };
     facts.push(("checked", checked));

@@ -1,4 +1,4 @@
-//! What a test of an agent may read: files inside the folder, and variables that the suites of the folder use already.
+//! Bounds of the reading of an agent's test: files inside the folder, and variables that the suites of the folder use already.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -30,7 +30,7 @@ const PAIRS: &[&str] = &["env", "headers", "redact"];
 /// The copy of the fixture, which each test has.
 const COPY: &str = "{{fixture}}";
 
-/// What a text may name.
+/// Files and variables that a test may name.
 pub(super) struct Allowed<'a> {
     /// The folder of the server.
     pub(super) root: &'a Path,
@@ -161,7 +161,7 @@ fn is_one_of(entry: &Entry, names: &[&str]) -> bool {
     names.contains(&plain.to_ascii_lowercase().as_str())
 }
 
-/// The names in `${NAME}`, `${env:NAME}` and `${secret:NAME}` of a text, with whatever stands behind them; of a pair also `$NAME`.
+/// The names in `${NAME}`, `${env:NAME}` and `${secret:NAME}` of a text, with whatever follows them; of a pair also `$NAME`.
 fn references(text: &str, is_pair: bool) -> impl Iterator<Item = &str> {
     text.match_indices('$').filter_map(move |(at, _)| {
         let after = &text[at + 1..];
