@@ -71,7 +71,9 @@ pub(crate) fn protocol(text: &str) -> Result<Protocol, String> {
 pub(crate) fn words(option: &str, text: &str) -> Result<Vec<String>, Failure> {
     let line = if cfg!(windows) { with_paths_of_windows(text) } else { text.to_owned() };
     let words = shell_words::split(&line).map_err(|error| {
-        Failure::new(format!("`{option} {text}` cannot be split into words: {error}"), "close the quote")
+        // Arguments may be secrets; the command is enough to find it.
+        let command = text.split_whitespace().next().unwrap_or_default();
+        Failure::new(format!("`{option} {command} …` cannot be split into words: {error}"), "close the quote")
     })?;
     if words.is_empty() { Err(Failure::new(format!("`{option}` is empty"), "give a command")) } else { Ok(words) }
 }
@@ -315,7 +317,7 @@ pub(crate) fn stdio(words: Vec<String>, env: Vec<(String, String)>, cwd: Option<
 fn header(text: &str) -> Result<(String, String), Failure> {
     let split = text.split_once(':').or_else(|| text.split_once('='));
     let (name, value) = split
-        .ok_or_else(|| Failure::new(format!("`--header {text}` has no value"), "write `--header \"Name: value\"`"))?;
+        .ok_or_else(|| Failure::new("a `--header` has no colon, so no value", "write `--header \"Name: value\"`"))?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mcprove_engine::{override_servers, problems_of_played};
-use mcprove_model::{Finding, Matrix, NewServer, Override, Place, Target, some_of};
+use mcprove_model::{Finding, Matrix, NewServer, Override, Place, Redactor, Target, some_of};
 use mcprove_suite::load::{LoadOptions, Loaded, ServerOverride, is_settings_file, load};
 
 use crate::context::Context;
@@ -137,7 +137,11 @@ impl Suites {
                 ci: watched == Watched::No || Context::in_ci(),
             },
         );
-        loaded.findings.extend(problems_of_played(&loaded.played));
+        let secrets = Redactor::new(loaded.secrets.iter().map(String::as_str));
+        loaded.findings.extend(problems_of_played(&loaded.played).into_iter().map(|mut finding| {
+            secrets.finding(&mut finding);
+            finding
+        }));
         Ok(loaded)
     }
 }

@@ -259,7 +259,7 @@ fn configured(path: &Path) -> Vec<Known> {
 
 fn allowed_server(text: &str) -> Result<Known, Failure> {
     let Some((name, line)) = text.split_once('=').filter(|(name, line)| !name.is_empty() && !line.is_empty()) else {
-        return Err(Failure::new(format!("`--add-server {text}` has no name"), "write `--add-server NAME=CMD ARGS`"));
+        return Err(Failure::new("an `--add-server` has no name", "write `--add-server NAME=CMD ARGS`"));
     };
     let target = stdio(words("--add-server", line)?, Vec::new(), None);
     let secrets = target.credentials().iter().map(|found| found.value.to_owned()).collect();
