@@ -30,7 +30,7 @@ impl OutgoingMessage {
 
 /// Memory of messages that wait to be taken; more requests are read when there are fewer.
 const WAITING: usize = 16 << 20;
-/// The same, beyond which messages that answer nothing are dropped: nobody listens for them.
+/// The same, beyond which messages that answer nothing are dropped: there is no listener.
 const UNHEARD: usize = 64 << 20;
 
 /// A way out. It ends when every clone is gone.
@@ -135,7 +135,7 @@ mod tests {
         sink.has_room().await;
     }
 
-    /// What a future is ready with.
+    /// The value of a future that is ready.
     fn futures_now<T>(future: impl Future<Output = T>) -> Option<T> {
         let mut future = std::pin::pin!(future);
         match future.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())) {

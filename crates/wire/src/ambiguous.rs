@@ -1,4 +1,4 @@
-//! Messages that two readers may take for different ones: duplicate or differently cased keys, a method that is no string.
+//! Messages that two readers may take for different ones: duplicate or differently cased keys, methods other than strings.
 
 use std::fmt;
 

@@ -109,7 +109,7 @@ impl TappedMessages {
 
 impl Drop for TappedMessages {
     fn drop(&mut self) {
-        // Whoever waits for room goes on.
+        // Senders that wait for room go on.
         self.room.close();
     }
 }
