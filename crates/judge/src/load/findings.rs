@@ -102,7 +102,7 @@ fn failed_calls(load: &LoadRecord) -> Vec<Finding> {
     found
 }
 
-/// What a closed loop shows about the number of clients from which on calls fail: those with which none failed, or the way to
+/// The finding of a closed loop about the number of clients from which on calls fail: those with which none failed, or the way to
 /// find them.
 fn begin_of_failures(load: &LoadRecord, concurrent: u64) -> String {
     // One call at a time needs no other to fail, and a part of a load does not know the others.

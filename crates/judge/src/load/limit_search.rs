@@ -31,7 +31,7 @@ const LEFT: usize = 6;
 const KNOWN: f64 = 0.02;
 /// Maximum number of tries of the whole search.
 const TRIES: usize = 40;
-/// How gradually the probability that a rate is held falls around the limit: the scales of the logistic function, all
+/// The scales of the logistic function, by which the probability that a rate is held falls around the limit; all
 /// equally likely.
 const SOFTNESS: [f64; 3] = [0.04, 0.08, 0.15];
 /// The probability that a try far below the limit is not held, and that one far above it is.

@@ -19,7 +19,7 @@ pub(super) struct Server {
     pub(super) jitter: f64,
 }
 
-/// What a machine does to the capacity of its servers.
+/// The influence of a machine on the capacity of its servers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Noise {
     /// The capacity of a try differs by up to this share: the soft threshold.
