@@ -84,6 +84,7 @@ fn only_wire_opens_sockets_and_starts_processes_and_only_the_command_line_prints
 /// `stdout::print` and `Context::write_stderr`, which escape what a terminal or a CI system would obey.
 const WRITES_DIRECTLY: &[(&str, &str)] = &[
     ("stdout.rs", "it is the function"),
+    ("expression_process.rs", "is a child process; its output is read by mcprove"),
     ("context.rs", "it is the function, and asks questions of our own"),
     ("lib.rs", "prints what clap made of the command line, and bugs of our own"),
     ("run_sink.rs", "the terminal reporter escapes every text, which a property test shows"),

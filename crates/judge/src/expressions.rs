@@ -32,14 +32,14 @@ pub(crate) enum Language {
     Jq,
 }
 
-/// What reading a program says about its cost.
+/// The cost of a program, as far as it can be read off it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// How deep it nests.
+    /// Its nesting.
     pub(crate) depth: usize,
-    /// How often it goes through the parts of a value: each time may multiply by the size of the value.
+    /// Number of times that it goes through the parts of a value: each may multiply by the size of the value.
     pub(crate) loops: u32,
-    /// How often it uses a value twice: each time may double the size.
+    /// Number of times that it uses a value twice: each may double the size.
     pub(crate) doublings: u32,
     /// True if nothing is known: it may recurse, or count as far as it likes.
     pub(crate) is_unbounded: bool,

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> Result<ExitStatus, Failure>
     Ok(if is_doubtful { ExitStatus::Wrong } else { ExitStatus::Good })
 }
 
-/// True for a warning about a check that accepts everything; an error is told by `mcprove validate`.
+/// True for a warning about a check that accepts everything; `mcprove validate` reports errors.
 fn says_nothing_is_asked(finding: &Finding) -> bool {
     matches!(finding.rule.as_ref(), "nothing-asked" | "unknown-keyword") && !finding.severity.fails()
 }

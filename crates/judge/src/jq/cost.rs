@@ -7,7 +7,7 @@ use jaq_core::path::{Part, Path};
 
 use crate::expressions::Cost;
 
-/// Functions whose value is no larger than what they are given, and that take one step for each of its parts.
+/// Functions whose value is at most as large as what they are given, and that take one step for each of its parts.
 const PLAIN: &[&str] = &[
     "abs",
     "all",

@@ -62,7 +62,7 @@ impl Matcher for Several {
                 Some(unjudged) => first = first.or(unjudged),
             }
         }
-        // What the others decide counts all the same.
+        // What the others decide still counts.
         let is_decided = match self.wanted {
             MatcherQuantifier::All => missed > 0,
             MatcherQuantifier::Any => held > 0,

@@ -1,4 +1,4 @@
-//! What an expression says before it is evaluated: the names in it that stand for nothing, and its cost.
+//! Facts about an expression before it is evaluated: the names in it that stand for nothing, and its cost.
 
 use std::collections::BTreeSet;
 
@@ -64,7 +64,7 @@ impl Unknown {
     }
 }
 
-/// What an expression says.
+/// Facts about an expression.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     pub(super) unknown: BTreeSet<Unknown>,
