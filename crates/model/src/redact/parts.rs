@@ -50,7 +50,8 @@ fn is_secret(name: &str, text: &str) -> bool {
         && has(u8::is_ascii_alphabetic)
         && !text.contains("://")
         && !text.contains(|c: char| c.is_whitespace() || matches!(c, '/' | '\\' | '{' | '['));
-    is_credential(name) || is_key
+    // Of keys of services, the file has the key itself.
+    is_credential(name) || name == "private_key" || is_key
 }
 
 #[cfg(test)]

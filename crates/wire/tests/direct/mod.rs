@@ -99,9 +99,8 @@ async fn responses_come_in_pieces_of_any_size() {
         if shakes_hands(&seen, &out) {
             return;
         }
-        let body =
-            json!({"jsonrpc": "2.0", "id": seen.body["id"], "result": {"path": seen.path}, "pad": "x".repeat(70_000)});
-        let body = body.to_string();
+        let body = json!({"jsonrpc": "2.0", "id": seen.body["id"], "result": {"path": seen.path}}).to_string();
+        let body = format!("{{{}{}", " ".repeat(70_000), &body[1..]);
         let head =
             format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
         let whole = head + &body;
