@@ -1,4 +1,6 @@
 //! Matchers: what is expected of the value a target leads to, one file each.
+//!
+//! Long because the table of all matchers is here.
 
 mod all_of;
 mod any_of;
