@@ -137,11 +137,14 @@ impl Suites {
                 ci: watched == Watched::No || Context::in_ci(),
             },
         );
-        let secrets = Redactor::new(loaded.secrets.iter().map(String::as_str));
-        loaded.findings.extend(problems_of_played(&loaded.played).into_iter().map(|mut finding| {
-            secrets.finding(&mut finding);
-            finding
-        }));
+        let mut problems = problems_of_played(&loaded.played);
+        if !problems.is_empty() {
+            let secrets = Redactor::new(loaded.secrets.iter().map(String::as_str));
+            for finding in &mut problems {
+                secrets.finding(finding);
+            }
+            loaded.findings.append(&mut problems);
+        }
         Ok(loaded)
     }
 }

@@ -407,17 +407,7 @@ mod tests {
         let options =
             LoadOptions { environment: &|_| None, known_variables: &[], fixture: None, server: None, ci: false };
         let plan = plan(&load(&[path], &options).cases, &PlanOptions::default());
-        let mut ordered = InOrder {
-            plan: &plan,
-            next: 0,
-            waiting: BTreeMap::new(),
-            spent: Spent::default(),
-            latencies: BTreeMap::new(),
-            selections: Selections::default(),
-            agent_runs: AgentRuns::default(),
-            spending: Spending::default(),
-            masks: Masks { tokens: Tokens::default(), known: 0, redactor: Redactor::default() },
-        };
+        let mut ordered = InOrder::new(&plan, Tokens::default());
         let mut orders = Orders::default();
         for at in [2, 0, 1] {
             ordered.take(CaseRun::skipped(&plan.cases[at], "not needed"), &mut orders);
